@@ -1,0 +1,69 @@
+"""Schemas: the tables through which rooms meet. What a column means and in which unit stands in its metadata.
+
+Every table is partitioned by ``site``. *Append* tables hold facts and page versions and are never rewritten;
+*replace* tables are narrow and hold a site's current state.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+
+from assets import names
+from assets.schemas.columns import UTC_TIME, column
+from assets.schemas.content import PAGE_STATE, PAGES
+from assets.schemas.crawling import (
+    CRAWLS,
+    FETCHES,
+    FRONTIER,
+    HYPERLINK,
+    LINKS,
+    REFUSALS,
+    RESOURCE,
+    ROBOTS,
+    SEEDS,
+    SITEMAP_ENTRIES,
+)
+from assets.schemas.serving import EXACT_DUPLICATES, FEED_STATE, FINDINGS, NEAR_DUPLICATES, NEAR_PAIRS, SITE_MAP
+
+TABLES: Final[dict[str, pa.Schema]] = {
+    names.T_CRAWLS: CRAWLS,
+    names.T_SEEDS: SEEDS,
+    names.T_ROBOTS: ROBOTS,
+    names.T_SITEMAP_ENTRIES: SITEMAP_ENTRIES,
+    names.T_FRONTIER: FRONTIER,
+    names.T_REFUSALS: REFUSALS,
+    names.T_FETCHES: FETCHES,
+    names.T_LINKS: LINKS,
+    names.T_PAGES: PAGES,
+    names.T_PAGE_STATE: PAGE_STATE,
+    names.T_EXACT_DUPLICATES: EXACT_DUPLICATES,
+    names.T_NEAR_PAIRS: NEAR_PAIRS,
+    names.T_NEAR_DUPLICATES: NEAR_DUPLICATES,
+    names.T_FEED_STATE: FEED_STATE,
+    names.T_SITE_MAP: SITE_MAP,
+    names.T_FINDINGS: FINDINGS,
+}
+
+__all__ = [
+    "CRAWLS",
+    "EXACT_DUPLICATES",
+    "FEED_STATE",
+    "FETCHES",
+    "FINDINGS",
+    "FRONTIER",
+    "HYPERLINK",
+    "LINKS",
+    "NEAR_DUPLICATES",
+    "NEAR_PAIRS",
+    "PAGES",
+    "PAGE_STATE",
+    "REFUSALS",
+    "RESOURCE",
+    "ROBOTS",
+    "SEEDS",
+    "SITEMAP_ENTRIES",
+    "SITE_MAP",
+    "TABLES",
+    "UTC_TIME",
+    "column",
+]

@@ -1,0 +1,62 @@
+"""Tables of the content: page versions, and which of them is current."""
+
+import pyarrow as pa
+
+from assets.schemas.columns import CRAWL_ID, SITE, URL, URL_KEY, UTC_TIME, column
+
+PAGES = pa.schema(
+    [
+        SITE,
+        CRAWL_ID,
+        URL,
+        URL_KEY,
+        column("fetched_at", UTC_TIME, "when the bytes came"),
+        column("payload_digest", pa.string(), "of the bytes that were extracted"),
+        column("extractor_version", pa.string(), "which rules made this row"),
+        column("reason", pa.string(), "why there is no text (timeout, crash, ...); empty when all is well"),
+        column("title", pa.string(), "the page's own title, without the site's name"),
+        column("title_source", pa.string(), "h1, og:title, title or path"),
+        column("markdown", pa.string(), "main text as Markdown"),
+        column("text", pa.string(), "main text, plain"),
+        column("language", pa.string(), "html lang, else empty"),
+        column("author", pa.string(), "as the page says; empty when it does not"),
+        column("description", pa.string(), "as the page says; empty when it does not"),
+        column("published_on", pa.string(), "ISO date as the page says; empty when it does not"),
+        column("modified_on", pa.string(), "ISO date as the page says; empty when it does not"),
+        column("charset", pa.string(), "WHATWG name of the encoding used"),
+        column("charset_source", pa.string(), "bom, header, meta, detected or default"),
+        column("declared_canonical", pa.string(), "rel=canonical, absolute; empty when there is none"),
+        column("characters", pa.int64(), "length of the plain text", unit="characters"),
+        column("flags", pa.list_(pa.string()), "soft_404, needs_js, empty, too_short, noindex"),
+        column("text_digest", pa.string(), "SHA-256 of the normalised text; empty when there is no text"),
+        column("simhash", pa.int64(), "fingerprint of the text, as a signed 64-bit number", optional=True),
+        column("features", pa.int64(), "distinct shingles that went into the fingerprint", unit="shingles"),
+    ]
+)
+
+PAGE_STATE = pa.schema(
+    [
+        SITE,
+        URL,
+        URL_KEY,
+        column("status", pa.string(), "live, gone, error or not_a_page"),
+        column("page_crawl_id", pa.string(), "crawl of the current row in pages; empty when there is none"),
+        column("extractor_version", pa.string(), "of the current row in pages; empty when there is none"),
+        column("payload_digest", pa.string(), "of the current version; empty when there is none"),
+        column("text_digest", pa.string(), "of the current version; empty when there is no text"),
+        column("simhash", pa.int64(), "of the current version", optional=True),
+        column("features", pa.int64(), "distinct shingles of the current version", unit="shingles"),
+        column("characters", pa.int64(), "length of the current text", unit="characters"),
+        column("language", pa.string(), "of the current version; empty when unknown"),
+        column(
+            "declared_canonical_key",
+            pa.string(),
+            "url_key of the declared canonical; empty when there is none",
+        ),
+        column("flags", pa.list_(pa.string()), "of the current version"),
+        column("first_seen_at", UTC_TIME, "when it was fetched for the first time"),
+        column("last_asked_at", UTC_TIME, "when it was asked for the last time"),
+        column("gone_since", UTC_TIME, "first 404/410 of an unbroken row of them", optional=True),
+        column("gone_visits", pa.int32(), "404/410 answers in that row", unit="visits"),
+    ]
+)

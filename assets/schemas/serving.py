@@ -1,0 +1,82 @@
+"""Tables of what is derived from content: duplicates, the index feed, the site map."""
+
+import pyarrow as pa
+
+from assets.schemas.columns import CRAWL_ID, SITE, URL, URL_KEY, column
+
+EXACT_DUPLICATES = pa.schema(
+    [
+        SITE,
+        URL,
+        URL_KEY,
+        column("text_digest", pa.string(), "what the cluster shares"),
+        column("representative_site", pa.string(), "site of the page that stands for the cluster"),
+        column("representative_key", pa.string(), "url_key of the page that stands for the cluster"),
+        column("chosen_by", pa.string(), "canonical, earliest or shortest"),
+        column("cluster_pages", pa.int64(), "pages in the cluster", unit="pages"),
+    ]
+)
+
+NEAR_PAIRS = pa.schema(
+    [
+        SITE,
+        URL_KEY,
+        column("other_site", pa.string(), "site of the other page"),
+        column("other_key", pa.string(), "url_key of the other page"),
+        column("distance", pa.int32(), "differing bits of the fingerprints", unit="bits"),
+        column("similarity", pa.float64(), "Jaccard similarity of the shingles, 0..1"),
+        column("veto", pa.string(), "why the two are not merged (version, language); empty when they are"),
+    ]
+)
+
+NEAR_DUPLICATES = pa.schema(
+    [
+        SITE,
+        URL,
+        URL_KEY,
+        column("representative_site", pa.string(), "site of the page that stands for the cluster"),
+        column("representative_key", pa.string(), "url_key of the page that stands for the cluster"),
+        column("similarity", pa.float64(), "Jaccard similarity with the representative, 0..1"),
+    ]
+)
+
+FEED_STATE = pa.schema(
+    [
+        SITE,
+        URL_KEY,
+        column("document_id", pa.string(), "id in the index, stable over crawls"),
+        column("document_digest", pa.string(), "SHA-256 of the document as fed"),
+        column("sequence", pa.int64(), "batch that fed it"),
+    ]
+)
+
+SITE_MAP = pa.schema(
+    [
+        SITE,
+        CRAWL_ID,
+        URL,
+        URL_KEY,
+        column("title", pa.string(), "text of <title>"),
+        column("depth", pa.int32(), "least hops from a seed", unit="hops"),
+        column("parent_key", pa.string(), "url_key of the page before it on a shortest path; empty for a seed"),
+        column("section", pa.string(), "path prefix without the last segment"),
+        column("outcome", pa.string(), "final fetch outcome"),
+        column("status", pa.int32(), "HTTP status", optional=True),
+        column("body_bytes", pa.int64(), "bytes of payload as stored", unit="bytes"),
+        column("fetch_ms", pa.int64(), "response time", unit="ms"),
+        column("in_links", pa.int64(), "pages that link here", unit="pages"),
+        column("out_links", pa.int64(), "distinct pages that it links", unit="pages"),
+        column("words", pa.int64(), "words of visible text", unit="words"),
+    ]
+)
+
+FINDINGS = pa.schema(
+    [
+        SITE,
+        CRAWL_ID,
+        column("finding", pa.string(), "dead_link, redirect_chain, orphan, deepest_page or most_used_resource"),
+        URL,
+        column("on_url", pa.string(), "the page that holds it; empty when none does"),
+        column("detail", pa.string(), "anchor text, chain, or count"),
+    ]
+)

@@ -1,0 +1,1 @@
+"""Everything that touches the world, behind the ports of ``resources.ports``."""

@@ -1,0 +1,41 @@
+"""Ports: what assets may ask of the world. Protocols and the values that cross them, nothing that runs.
+
+``resources/`` holds the parts that fit them; ``pipelines/deployments.py`` picks the parts.
+"""
+
+from resources.ports.catalog import SiteCatalog, SiteSettings
+from resources.ports.clock import Clock
+from resources.ports.engine import QueryEngine
+from resources.ports.fetching import Fetcher, FetchFailure, FetchRequest, FetchResponse, Truncation
+from resources.ports.leases import Lease, SiteLeases
+from resources.ports.objects import ObjectInfo, ObjectStore
+from resources.ports.progress import Progress, ProgressNote
+from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
+from resources.ports.tables import TableStore
+from resources.ports.workers import DocumentWorkers, WorkFailure
+
+__all__ = [
+    "Clock",
+    "DocumentWorkers",
+    "FeedBatch",
+    "FetchFailure",
+    "FetchRequest",
+    "FetchResponse",
+    "Fetcher",
+    "IndexDocument",
+    "IndexSink",
+    "Lease",
+    "ObjectInfo",
+    "ObjectStore",
+    "Progress",
+    "ProgressNote",
+    "QueryEngine",
+    "SearchHit",
+    "SearchIndex",
+    "SiteCatalog",
+    "SiteLeases",
+    "SiteSettings",
+    "TableStore",
+    "Truncation",
+    "WorkFailure",
+]

@@ -1,0 +1,56 @@
+"""The site catalog: what a person has said about each site."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+MAX_DEPTH_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSettings:
+    """All that can be set for a site. A site that nobody listed has the defaults and no seeds."""
+
+    site: str
+    seeds: tuple[str, ...] = ()
+    hubs: tuple[str, ...] = ()
+    max_depth: int = 3
+    max_pages: int = 10_000
+    include: tuple[str, ...] = ()  # RE2; when given, a URL must match one of them somewhere
+    exclude: tuple[str, ...] = ()  # RE2; a URL must match none of them
+    min_delay_s: float = 1.0
+    max_delay_s: float = 30.0
+    allow_private_networks: bool = False
+    robots_unreachable: Literal["disallow", "allow"] = "disallow"
+    max_body_bytes: int = 10 * 1024 * 1024
+    key_rules_off: tuple[str, ...] = ()  # names of assets.url.key.KeyRule
+    tracking_parameters: tuple[str, ...] = ()  # besides the built-in list; a final * matches any rest
+    batch_max_bytes: int = 512 * 1024 * 1024
+    batch_max_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_depth <= MAX_DEPTH_LIMIT:
+            raise ValueError(f"max_depth must be in 0..{MAX_DEPTH_LIMIT}, got {self.max_depth}")
+        if self.max_pages < 1:
+            raise ValueError(f"max_pages must be at least 1, got {self.max_pages}")
+        if not 0 <= self.min_delay_s <= self.max_delay_s:
+            raise ValueError(f"need 0 <= min_delay_s <= max_delay_s, got {self.min_delay_s}, {self.max_delay_s}")
+        if self.max_body_bytes < 1 or self.batch_max_bytes < 1 or self.batch_max_s <= 0:
+            raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
+
+
+@runtime_checkable
+class SiteCatalog(Protocol):
+    """Knows the settings of sites."""
+
+    def settings(self, site: str) -> SiteSettings:
+        """Give a site's settings: its entry over the catalog's defaults; defaults alone when it is not listed.
+
+        Raises:
+            BadSettings: the catalog cannot be read; the message says where and what to do.
+        """
+        ...
+
+    def listed(self) -> Sequence[str]:
+        """Give the sites that have an entry, in the catalog's order."""
+        ...

@@ -1,0 +1,73 @@
+"""Index sinks: what takes the index feed, and what answers searches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDocument:
+    """One live page as a search index gets it. ``document_id`` is stable over crawls."""
+
+    document_id: str  # hex SHA-256 of site and url_key, 32 characters
+    site: str
+    url: str
+    url_key: str
+    title: str
+    markdown: str
+    text: str
+    language: str
+    published_on: str  # ISO date, or empty
+    fetched_at: str  # ISO 8601 UTC
+    text_digest: str
+    warc_file: str
+    warc_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedBatch:
+    """One numbered difference: put these, remove those. A site's batches are numbered 1, 2, 3, ... without gaps."""
+
+    site: str
+    sequence: int
+    upserts: tuple[IndexDocument, ...]
+    tombstones: tuple[str, ...]  # document ids
+
+
+@runtime_checkable
+class IndexSink(Protocol):
+    """Applies feed batches in order. Applying a batch twice changes nothing."""
+
+    name: str
+
+    def cursor(self, site: str) -> int:
+        """Give the number of the last batch applied for a site; 0 when none was."""
+        ...
+
+    def apply(self, batches: Sequence[FeedBatch]) -> None:
+        """Apply batches of one site, in order; a batch at or below the cursor is passed over.
+
+        Raises:
+            PermanentError: a batch is missing between the cursor and the first one given.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One answer of the full-text index."""
+
+    site: str
+    url: str
+    title: str
+    score: float
+    snippet_html: str  # escaped text, hits in <b>
+
+
+@runtime_checkable
+class SearchIndex(Protocol):
+    """Answers searches."""
+
+    def search(self, words: str, *, limit: int = 10, site: str | None = None) -> list[SearchHit]:
+        """Give the best hits first. No index yet gives no hits."""
+        ...
