@@ -1,8 +1,13 @@
 """Tables of the content: page versions, and which of them is current."""
 
+from typing import Final
+
 import pyarrow as pa
 
 from assets.schemas.columns import CRAWL_ID, SITE, URL, URL_KEY, UTC_TIME, column
+
+# Flags of pages that are no document of an index, and that cannot stand for a page that is one.
+NEVER_INDEXED_FLAGS: Final = frozenset({"noindex", "needs_js", "soft_404", "empty"})
 
 PAGES = pa.schema(
     [

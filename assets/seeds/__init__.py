@@ -1,0 +1,5 @@
+"""The seeds room: may a crawl start here, and which sitemaps does the site publish.
+
+Tables in: ``fetches`` of the seed layer, ``robots``. Tables out: ``seeds``, ``sitemap_entries``.
+Decides: which seeds a site has, which of them are usable. Never does: fetch.
+"""

@@ -45,6 +45,7 @@ class FetchResponse:
     started_at: datetime
     fetch_ms: int
     request_head: bytes = b""  # request line and headers as sent, ending in an empty line
+    http_version: str = "HTTP/1.1"
     status: int | None = None
     reason: str = ""
     headers: tuple[tuple[str, str], ...] = ()  # as received, decoded as ISO-8859-1, in order
@@ -67,6 +68,9 @@ class FetchResponse:
 @runtime_checkable
 class Fetcher(Protocol):
     """Sends requests. Safe to call from many threads; never follows a redirect; never raises for the web's sake."""
+
+    user_agent: str  # product, version and contact; requests carry it
+    max_open: int  # how many requests may be open at once
 
     def fetch(self, request: FetchRequest) -> FetchResponse:
         """Send one request and read its answer, within its limits."""

@@ -62,7 +62,7 @@ class ObjectStore(Protocol):
         ...
 
     def location(self, key: str) -> str:
-        """Say where an object lies, for people: an absolute path or an ``s3://`` URI."""
+        """Say where an object, or what lies under a prefix ending in ``/``, is: an absolute path or ``s3://`` URI."""
         ...
 
     def check(self) -> None:

@@ -1,0 +1,95 @@
+"""The crawl as one Dagster multi_asset. Read, decide, write, report: the walk does it, this shell tells Dagster."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import dagster as dg
+
+from assets.crawl.config import CrawlConfig
+from assets.crawl.ports import CrawlPorts
+from assets.crawl.specs import crawl_check_specs, crawl_specs
+from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
+from assets.derived import SiteResult, failure_of_sites, site_events
+from assets.partitions import CRAWL_POLICY
+from resources.errors import TransientError
+from resources.ports import (
+    Clock,
+    DocumentWorkers,
+    Fetcher,
+    ObjectStore,
+    Progress,
+    QueryEngine,
+    SiteCatalog,
+    SiteLeases,
+    TableStore,
+)
+
+
+def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
+    """Make the multi_asset that walks sites down to ``depth_limit`` layers."""
+
+    async def crawl(
+        context: dg.AssetExecutionContext,
+        config: CrawlConfig,
+        tables: dg.ResourceParam[TableStore],
+        objects: dg.ResourceParam[ObjectStore],
+        engine: dg.ResourceParam[QueryEngine],
+        fetcher: dg.ResourceParam[Fetcher],
+        workers: dg.ResourceParam[DocumentWorkers],
+        clock: dg.ResourceParam[Clock],
+        catalog: dg.ResourceParam[SiteCatalog],
+        leases: dg.ResourceParam[SiteLeases],
+        progress: dg.ResourceParam[Progress],
+    ) -> AsyncIterator[Any]:
+        """Walk all sites of the run at once; log each stage of each site when it is done."""
+        plan = WalkPlan(
+            sites=list(context.partition_keys),
+            selected=context.selected_asset_keys,
+            config=config,
+            depth_limit=depth_limit,
+            run_id=context.run.run_id,
+        )
+        ports = CrawlPorts(tables, objects, engine, fetcher, workers, clock, catalog, leases, progress)
+        objects.check()
+        failed: dict[str, SiteFailed] = {}
+        async for event in walk_sites(plan, ports):
+            if isinstance(event, SiteFailed):
+                context.log.error("%s failed: %s\n%s", event.site, event.reason, event.trace)
+                failed[event.site] = event
+                continue
+            for dagster_event in site_events(context, event.key, event.site, site_result(event)):
+                yield dagster_event
+        if failed:
+            may_retry = context.has_partition_key and all(isinstance(f.error, TransientError) for f in failed.values())
+            failure = failure_of_sites({site: f.reason for site, f in failed.items()}, len(plan.sites))
+            failure.allow_retries = may_retry
+            raise failure
+
+    # Dagster takes the return annotation of an async generator for the type of its one value.
+    del crawl.__annotations__["return"]
+    return dg.multi_asset(
+        name="crawl",
+        specs=crawl_specs(depth_limit),
+        check_specs=crawl_check_specs(depth_limit),
+        can_subset=True,
+        backfill_policy=CRAWL_POLICY,
+    )(crawl)
+
+
+def site_result(event: StageDone) -> SiteResult:
+    """Turn what a stage did into what Dagster is told."""
+    result = event.result
+    version = f"{event.crawl_id} {event.key.to_user_string()} {result.outcome} {result.rows_in} {result.rows_out}"
+    return SiteResult(
+        metadata={
+            "crawl_id": event.crawl_id,
+            "outcome": result.outcome,
+            **({"reason": result.reason} if result.reason else {}),
+            "rows_in": result.rows_in,
+            "rows_out": result.rows_out,
+            **result.metadata,
+        },
+        data_version=hashlib.sha256(version.encode()).hexdigest()[:16],
+        checks=result.checks,
+    )

@@ -1,0 +1,154 @@
+"""Layer batches: captures become WARC files, and their rows follow once a file is published.
+
+Order of writes: WARC file (temporary name, verified), then its index, then its rows. A crash before the file is
+published loses the batch; a crash after that loses nothing: ``recover`` finds the rows in the file itself.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import names
+from assets.crawl.site_crawl import SiteCrawl
+from assets.fetch.facts import as_table
+from assets.fetch.item import FetchItem
+from assets.fetch.outcome import FetchOutcome
+from assets.schemas import FETCHES, ROBOTS
+from assets.warc.cdxj import cdxj
+from assets.warc.reading import read_facts
+from assets.warc.records import Place, StoredCopy, payload_digest
+from assets.warc.writing import WarcBatch, facts_table
+from resources.ports import FetchResponse
+
+WARC_SUFFIX: Final = ".warc.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a capture and its payload lie."""
+
+    place: Place
+    body_place: Place
+    digest: str
+
+
+class LayerBatches:
+    """The open batch of one layer of one site. Used from one event loop."""
+
+    def __init__(self, crawl: SiteCrawl, layer: str) -> None:
+        self._crawl = crawl
+        self._layer = layer
+        self._batch: WarcBatch | None = None
+        self._rows: list[dict[str, Any]] = []
+        self._robots: list[dict[str, Any]] = []
+        self._payloads: dict[str, StoredCopy] = {}  # of the open batch
+        self._opened_at_s = crawl.ports.clock.monotonic_s()
+        self._serial = 0
+        self._committing = asyncio.Lock()
+        self.files: list[str] = []
+        self.warc_bytes = 0
+
+    def store(self, item: FetchItem, response: FetchResponse, outcome: FetchOutcome) -> Stored:
+        """Write the capture of an answer that has a status."""
+        batch = self._open()
+        if outcome is FetchOutcome.NOT_MODIFIED and item.validators is not None:
+            copy = item.validators.copy
+            return Stored(
+                batch.add(response, digest=copy.payload_digest, original=copy), copy.place, copy.payload_digest
+            )
+        digest = payload_digest(response.body)
+        original = self._payloads.get(digest) or self._crawl.payloads.get(digest)
+        if original is not None and response.body and response.truncated is None:
+            return Stored(batch.add(response, digest=digest, original=original), original.place, digest)
+        place = batch.add(response, digest=digest)
+        self._payloads.setdefault(digest, StoredCopy(response.request.url, response.started_at, digest, place))
+        return Stored(place, place, digest)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        """Take a row of ``fetches``; it is committed with the open batch."""
+        self._rows.append({**row, "crawl_id": self._crawl.crawl_id})
+
+    def add_robots(self, row: dict[str, Any]) -> None:
+        """Take a row of ``robots``; it is committed with the open batch."""
+        self._robots.append(row)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the open batch is large or old enough to be published."""
+        settings, now_s = self._crawl.settings, self._crawl.ports.clock.monotonic_s()
+        too_old = now_s - self._opened_at_s >= settings.batch_max_s
+        return bool(self._rows) and (
+            too_old or (self._batch is not None and self._batch.size_bytes >= settings.batch_max_bytes)
+        )
+
+    async def commit(self) -> None:
+        """Publish the open batch and commit its rows; what comes meanwhile goes into the next one."""
+        async with self._committing:
+            batch, rows, robots, payloads = self._batch, self._rows, self._robots, self._payloads
+            self._batch, self._rows, self._robots, self._payloads = None, [], [], {}
+            self._opened_at_s = self._crawl.ports.clock.monotonic_s()
+            await self._crawl.to_thread(self._publish, batch, rows, robots)
+            self._crawl.payloads.update({d: c for d, c in payloads.items() if d not in self._crawl.payloads})
+
+    def recover(self) -> int:
+        """Commit the rows of files that were published without them; give how many captures that were."""
+        ports, prefix = self._crawl.ports, self._prefix
+        # Another layer's rows never name these files, so this layer's rows are enough to look at.
+        known = set(self._crawl.rows(names.T_FETCHES, ["warc_file"], layer=self._layer).column("warc_file").to_pylist())
+        recovered = 0
+        for stored in ports.objects.list(prefix):
+            if not stored.key.endswith(WARC_SUFFIX) or stored.key in known:
+                continue
+            rows = facts_table(read_facts(ports.objects.get(stored.key), stored.key), FETCHES)
+            ports.objects.put(_index_key(stored.key), cdxj(rows.to_pylist()))
+            ports.tables.append(names.T_FETCHES, rows)
+            recovered += pc.sum(pc.is_valid(rows.column("warc_file"))).as_py() or 0
+        return recovered
+
+    @property
+    def _prefix(self) -> str:
+        return names.raw_prefix(self._crawl.site, self._crawl.crawl_id, self._layer)
+
+    def _open(self) -> WarcBatch:
+        if self._batch is None:
+            now = self._crawl.ports.clock.now()
+            self._serial += 1
+            name = f"{self._crawl.site.replace(':', '_')}-{now:%Y%m%dT%H%M%S%f}-{self._serial:05d}{WARC_SUFFIX}"
+            self._batch = WarcBatch(
+                self._crawl.scratch / name,
+                self._prefix + name,
+                opened_at=now,
+                info={
+                    "software": self._crawl.ports.fetcher.user_agent,
+                    "robots": "obeyed: RFC 9309",
+                    "isPartOf": f"{self._crawl.site} {self._crawl.crawl_id} {self._layer}",
+                    "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+                },
+            )
+        return self._batch
+
+    def _publish(self, batch: WarcBatch | None, rows: list[dict[str, Any]], robots: list[dict[str, Any]]) -> None:
+        ports = self._crawl.ports
+        table: pa.Table = as_table(rows, FETCHES)
+        if batch is not None:
+            batch.seal(table, sealed_at=ports.clock.now())
+            size_bytes = batch.path.stat().st_size
+            ports.objects.put_file(batch.key, batch.path)
+            ports.objects.put(_index_key(batch.key), cdxj(rows_with_records(rows)))
+            batch.path.unlink()
+            self.files.append(batch.key)
+            self.warc_bytes += size_bytes
+        ports.tables.append(names.T_FETCHES, table)
+        ports.tables.append(names.T_ROBOTS, as_table(robots, ROBOTS))
+
+
+def rows_with_records(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Give the rows that have a WARC record."""
+    return [row for row in rows if row.get("warc_file")]
+
+
+def _index_key(warc_key: str) -> str:
+    return warc_key.removesuffix(WARC_SUFFIX) + ".cdxj"

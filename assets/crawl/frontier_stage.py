@@ -1,0 +1,120 @@
+"""The frontier stage of a depth: what the layer before links, less what is known, refused or beyond the budget."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import names
+from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets
+from assets.frontier.expand import Expansion, expand
+from assets.frontier.traps import TrapBudgets
+from assets.schemas import FRONTIER, REFUSALS
+from assets.url.key import url_key
+from assets.url.scope import RejectReason
+
+
+def frontier(crawl: SiteCrawl, depth: int) -> StageResult:
+    """Make the frontier of a depth; when this crawl has made it already, only count it."""
+    key, layer = names.frontier(depth), names.layer(depth)
+    if not crawl.is_done(key):
+        candidates = _seed_candidates(crawl) if depth == 0 else _found_candidates(crawl, depth)
+        earlier = crawl.rows(names.T_FRONTIER, ["url"]).column("url").to_pylist()
+        traps = TrapBudgets()
+        for url in earlier:
+            traps.accept(url)
+        expansion = expand(
+            candidates.to_pylist(),
+            depth=depth,
+            budget=max(0, crawl.settings.max_pages - len(earlier)),
+            scope_refusal=crawl.scope.refusal,
+            traps=traps,
+        )
+        _write(crawl, layer, expansion)
+        crawl.mark(
+            key,
+            rows_in=candidates.num_rows,
+            rows_out=len(expansion.frontier),
+        )
+    return _result(crawl, layer)
+
+
+def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:
+    def full(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+        common = {"site": crawl.site, "crawl_id": crawl.crawl_id, "layer": layer}
+        return pa.Table.from_pylist([{**common, **row} for row in rows], schema=schema)
+
+    # Refusals first: a crash in between leaves them known, and the frontier of the next try is whole.
+    crawl.ports.tables.append(names.T_REFUSALS, full(expansion.refusals, REFUSALS))
+    crawl.ports.tables.append(names.T_FRONTIER, full(expansion.frontier, FRONTIER))
+
+
+def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
+    seeds = crawl.ports.tables.read(
+        names.T_SEEDS, sites=[crawl.site], columns=["crawl_id", "seed_url", "usable", "checked_at"]
+    ).to_pylist()
+    # The check of this crawl, or, when depth 0 is materialized alone, the last one.
+    newest = max((row["crawl_id"] for row in seeds), default="")
+    checked = sorted((row for row in seeds if row["crawl_id"] == newest), key=lambda row: row["checked_at"])
+    usable = [(row["seed_url"], "seed") for row in checked if row["usable"]]
+    chosen = [*usable, *((url, "hub") for url in crawl.settings.hubs)] if usable else []
+    rows: dict[str, dict[str, Any]] = {}
+    for url, found_by in chosen:
+        key = url_key(url, crawl.key_rules)
+        rows.setdefault(key, _candidate(url, key, found_by, "", None))
+    known = crawl.known_keys() - set(
+        crawl.rows(names.T_FETCHES, ["url_key"], layer=names.SEED_LAYER)["url_key"].to_pylist()
+    )
+    known -= set(crawl.rows(names.T_FETCHES, ["origin_key"], layer=names.SEED_LAYER)["origin_key"].to_pylist())
+    return pa.Table.from_pylist([row for key, row in rows.items() if key not in known], schema=CANDIDATES)
+
+
+def _found_candidates(crawl: SiteCrawl, depth: int) -> pa.Table:
+    known = crawl.known_keys()
+    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=names.layer(depth - 1))
+    keys = pa.table({"url_key": pa.array(sorted(known), pa.string())})
+    found = link_candidates(crawl.ports.engine.run(new_targets(flat_links(links), keys)))
+    if depth != 1:
+        return found
+    linked = {row["url_key"]: row for row in found.to_pylist()}
+    entries = crawl.rows(names.T_SITEMAP_ENTRIES).sort_by("url_key").to_pylist()
+    for entry in entries:
+        key = entry["url_key"]
+        if key in linked:
+            linked[key]["sitemap_priority"] = entry["sitemap_priority"]
+        elif key not in known:
+            linked[key] = _candidate(entry["url"], key, "sitemap", entry["sitemap_url"], entry["sitemap_priority"])
+    return pa.Table.from_pylist(list(linked.values()), schema=CANDIDATES)
+
+
+def _candidate(url: str, key: str, found_by: str, found_on: str, sitemap_priority: float | None) -> dict[str, Any]:
+    return {
+        "url_key": key,
+        "url": url,
+        "other_urls": [],
+        "found_by": found_by,
+        "found_on": found_on,
+        "in_links": 0,
+        "sitemap_priority": sitemap_priority,
+    }
+
+
+def _result(crawl: SiteCrawl, layer: str) -> StageResult:
+    frontier_rows = crawl.rows(names.T_FRONTIER, ["url", "priority"], layer=layer)
+    reasons = crawl.rows(names.T_REFUSALS, ["reason"], layer=layer).column("reason")
+    dropped = {row["values"]: row["counts"] for row in pc.value_counts(reasons).to_pylist()}
+    first = frontier_rows.sort_by([("priority", "descending")]).slice(0, 10).column("url").to_pylist()
+    return StageResult(
+        rows_in=frontier_rows.num_rows + len(reasons),
+        rows_out=frontier_rows.num_rows,
+        metadata={
+            "pages_to_fetch": frontier_rows.num_rows,
+            "refused": len(reasons),
+            "refused_by_reason": dg.MetadataValue.json(dropped),
+            "cut_by_page_budget": dropped.get(RejectReason.PAGE_BUDGET.value, 0),
+            "first_in_line": dg.MetadataValue.md("\n".join(f"- {url}" for url in first) or "nothing to fetch"),
+        },
+    )

@@ -1,0 +1,166 @@
+"""A layer being fetched: the desk of one site for one layer. Takes answers, keeps them, and knows when all are in."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from assets import names
+from assets.crawl.batches import LayerBatches
+from assets.crawl.robots_book import RobotsBook
+from assets.crawl.site_crawl import SiteCrawl
+from assets.fetch.facts import decided_row, request_row
+from assets.fetch.item import FetchItem, Purpose
+from assets.fetch.judge import Judgement, Surroundings
+from assets.fetch.outcome import ERRORS, FetchOutcome
+from assets.fetch.robots import RobotsRules
+from resources.ports import FetchResponse, ProgressNote, SiteSettings
+
+RETRY_BASE_FACTOR: Final = 2.0  # first retry after twice the politeness delay, second after four times
+
+
+class LayerFetch:
+    """Fetches items of one layer. Implements the scheduler's ``Desk``."""
+
+    def __init__(self, crawl: SiteCrawl, layer: str, *, known: set[str], robots: RobotsBook) -> None:
+        self._crawl = crawl
+        self._layer = layer
+        self._known = known
+        self._robots = robots
+        self._batches = LayerBatches(crawl, layer)
+        self._waiting: set[str] = set()  # origin keys without a final row
+        self._all_in = asyncio.Event()
+        self._failure: BaseException | None = None
+        self._errors = 0
+        self._body_bytes = 0
+        self.ends: dict[str, dict[str, Any]] = {}  # origin key -> its final row
+        self.settings: SiteSettings = crawl.settings
+        self.surroundings = Surroundings(
+            refusal=crawl.scope.refusal,
+            key_rules=crawl.key_rules,
+            known=known,
+            validators=crawl.validators,
+            retry_base_s=RETRY_BASE_FACTOR * crawl.settings.min_delay_s,
+        )
+
+    @property
+    def files(self) -> list[str]:
+        """WARC objects published so far."""
+        return self._batches.files
+
+    @property
+    def warc_bytes(self) -> int:
+        """Bytes of the WARC objects published so far."""
+        return self._batches.warc_bytes
+
+    async def resume(self, *layers: str) -> int:
+        """Take up what this crawl has stored in these layers; what has its final row is not asked again.
+
+        Returns:
+            captures that a killed run had published without committing their rows.
+        """
+
+        def stored() -> tuple[int, list[dict[str, Any]]]:
+            recovered = self._batches.recover()
+            rows = [row for layer in layers for row in self._crawl.rows(names.T_FETCHES, layer=layer).to_pylist()]
+            return recovered, rows
+
+        recovered, rows = await self._crawl.to_thread(stored)
+        self.ends |= {row["origin_key"]: row for row in rows if row["is_final"]}
+        return recovered
+
+    async def run(self, items: Sequence[FetchItem]) -> None:
+        """Fetch items and all that they lead to; returns when each has one final row, committed.
+
+        A run that is interrupted publishes and commits what was fetched so far.
+        """
+        fresh = {item.origin_key: item for item in items if item.origin_key not in self.ends}
+        if not fresh:
+            return
+        self._waiting |= fresh.keys()
+        self._all_in.clear()
+        for item in fresh.values():
+            self._crawl.scheduler.submit(self, item)
+        try:
+            await self._all_in.wait()
+        except asyncio.CancelledError:
+            self._crawl.scheduler.withdraw(self._crawl.site)
+            await self._batches.commit()
+            raise
+        try:
+            await self._batches.commit()
+        finally:
+            if self._failure is not None:
+                raise self._failure
+
+    def rules(self, host_key: str) -> RobotsRules | None:
+        """Give the robots rules of a host while they are fresh."""
+        return self._robots.rules(host_key, self._crawl.ports.clock.now())
+
+    async def learn(self, host_key: str, rules: RobotsRules, status: int | None) -> None:
+        """Take the robots rules of a host."""
+        self._batches.add_robots(self._robots.learn(host_key, rules, status, self._crawl.ports.clock.now()))
+
+    async def settle(self, item: FetchItem, response: FetchResponse, judgement: Judgement) -> None:
+        """Take the answer to a request: store it, note its row, and publish when it is time."""
+        stored = self._batches.store(item, response, judgement.outcome) if response.status is not None else None
+        now = self._crawl.ports.clock.now()
+        row = request_row(
+            item,
+            judgement,
+            response,
+            place=stored.place if stored else None,
+            body_place=stored.body_place if stored else None,
+            digest=stored.digest if stored else None,
+            retry_at=now + timedelta(seconds=judgement.pause_s or 0) if judgement.set_aside else None,
+        )
+        self._batches.add_row(row)
+        self._body_bytes += len(response.body)
+        if item.purpose is Purpose.PAGE:
+            self._known.add(item.url_key)
+        if judgement.next_item is not None and item.purpose is Purpose.PAGE:
+            self._known.add(judgement.next_item.url_key)
+        if judgement.refused_hop is not None:
+            hop = judgement.refused_hop
+            target = item.towards(hop.url, url_key=hop.url_key, host_key=item.host_key, cookies=(), validators=None)
+            end = decided_row(target, FetchOutcome.OUT_OF_SCOPE, hop.reason, at=now)
+            self._batches.add_row(end)
+            self._ended(item, end)
+        elif judgement.is_final:
+            self._ended(item, row)
+        if self._batches.is_due:
+            await self._batches.commit()
+
+    async def decide(
+        self, item: FetchItem, outcome: FetchOutcome, reason: str, *, retry_in: timedelta | None = None
+    ) -> None:
+        """Take the verdict on a request that is not sent."""
+        now = self._crawl.ports.clock.now()
+        row = decided_row(item, outcome, reason, at=now, retry_at=now + retry_in if retry_in else None)
+        self._batches.add_row(row)
+        self._known.add(item.url_key)
+        self._ended(item, row)
+
+    def fail(self, error: BaseException) -> None:
+        """Take an unexpected error: the site's walk ends with it."""
+        self._failure = error
+        self._all_in.set()
+
+    def _ended(self, item: FetchItem, row: dict[str, Any]) -> None:
+        if item.purpose is Purpose.ROBOTS:
+            return
+        self.ends[item.origin_key] = row
+        self._waiting.discard(item.origin_key)
+        self._errors += row["outcome"] in ERRORS
+        self._crawl.ports.progress.note(
+            ProgressNote(
+                site=self._crawl.site,
+                stage=self._layer,
+                done=len(self.ends),
+                left=len(self._waiting),
+                errors=self._errors,
+                body_bytes=self._body_bytes,
+            )
+        )
+        if not self._waiting:
+            self._all_in.set()

@@ -1,0 +1,107 @@
+"""The raw batches stage of a depth: fetch the frontier, store what comes as WARC batches."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import dagster as dg
+import pyarrow.compute as pc
+
+from assets import names
+from assets.crawl.layer_fetch import LayerFetch
+from assets.crawl.seed_stage import robots_book
+from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.derived import CheckResult
+from assets.fetch.item import FetchItem, Purpose
+from assets.fetch.outcome import ERRORS
+
+ONE_OUTCOME: Final = "every_url_has_one_outcome"
+
+
+async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
+    """Fetch what this crawl has not fetched yet of a depth's frontier."""
+    key, layer = names.raw_batches(depth), names.layer(depth)
+    recovered = 0
+    if not await crawl.to_thread(crawl.is_done, key):
+        await crawl.to_thread(crawl.load_history)
+        items = await crawl.to_thread(_items, crawl, layer)
+        known = await crawl.to_thread(crawl.known_keys)
+        book = await crawl.to_thread(robots_book, crawl)
+        fetch = LayerFetch(crawl, layer, known=known, robots=book)
+        recovered = await fetch.resume(names.SEED_LAYER, layer)
+        await fetch.run(items)
+        await crawl.to_thread(
+            crawl.mark,
+            key,
+            rows_in=len(items),
+            rows_out=sum(item.origin_key in fetch.ends for item in items),
+        )
+    return await crawl.to_thread(_result, crawl, layer, recovered)
+
+
+def _items(crawl: SiteCrawl, layer: str) -> list[FetchItem]:
+    return [
+        FetchItem(
+            site=crawl.site,
+            layer=layer,
+            purpose=Purpose.PAGE,
+            url=row["url"],
+            url_key=row["url_key"],
+            host_key=row["host_key"],
+            origin_key=row["url_key"],
+            priority=row["priority"],
+            other_urls=tuple(row["other_urls"]),
+            validators=crawl.validators(row["url_key"], row["url"]),
+        )
+        for row in crawl.rows(names.T_FRONTIER, layer=layer).to_pylist()
+    ]
+
+
+def outcome_check(frontier_keys: Sequence[str], ends: Mapping[str, int]) -> CheckResult:
+    """Check that every frontier row has exactly one final outcome.
+
+    Args:
+        frontier_keys: url_keys of the layer's frontier.
+        ends: final rows by origin key.
+    """
+    without = [key for key in frontier_keys if ends.get(key, 0) == 0]
+    twice = [key for key in frontier_keys if ends.get(key, 0) > 1]
+    description = "every frontier row has one final outcome"
+    if without or twice:
+        description = f"{len(without)} without an outcome, {len(twice)} with several; first: {(without + twice)[:3]}"
+    return CheckResult(ONE_OUTCOME, passed=not without and not twice, description=description)
+
+
+def _result(crawl: SiteCrawl, layer: str, recovered: int) -> StageResult:
+    keys = crawl.rows(names.T_FRONTIER, ["url_key"], layer=layer).column("url_key").to_pylist()
+    rows = crawl.rows(names.T_FETCHES)
+    wanted = set(keys)
+    # The seeds' own captures lie in the seed layer and count where their frontier row is.
+    ends = [
+        row
+        for row in rows.filter(pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value)).to_pylist()
+        if row["origin_key"] in wanted
+    ]
+    outcomes = Counter(row["outcome"] for row in ends)
+    requests = [row for row in rows.to_pylist() if row["layer"] == layer and row["status"] is not None]
+    times = sorted(row["fetch_ms"] for row in requests)
+    files = sorted({row["warc_file"] for row in requests if row["warc_file"]})
+    folder = names.raw_prefix(crawl.site, crawl.crawl_id, layer)
+    metadata: dict[str, Any] = {
+        "pages": len(ends),
+        "outcomes": dg.MetadataValue.json(dict(outcomes)),
+        "errors": sum(count for outcome, count in outcomes.items() if outcome in ERRORS),
+        "requests": len(requests),
+        "body_bytes": sum(row["body_bytes"] for row in requests if row["record_type"] == "response"),
+        "revisits": sum(row["record_type"] == "revisit" for row in requests),
+        "warc_files": len(files),
+        "warc_folder": dg.MetadataValue.path(crawl.ports.objects.location(folder)),
+        "fetch_ms_median": times[len(times) // 2] if times else 0,
+        "recovered_captures": recovered,
+    }
+    return StageResult(
+        rows_in=len(keys),
+        rows_out=len(ends),
+        metadata=metadata,
+        checks=(outcome_check(keys, Counter(row["origin_key"] for row in ends)),),
+    )

@@ -1,0 +1,119 @@
+"""The crawl of one site in one run: its settings, its rules, and what every stage of it needs."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import names
+from assets.crawl import crawl_log
+from assets.crawl.ports import CrawlPorts
+from assets.crawl.scheduler import FetchScheduler
+from assets.derived import CheckResult
+from assets.fetch.facts import published_payloads, stored_copies
+from assets.fetch.item import Validators
+from assets.url.key import KeyRules
+from assets.url.scope import Scope
+from assets.warc.records import StoredCopy
+from resources.ports import SiteSettings
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What a stage did for a site."""
+
+    outcome: str = "ok"  # or why it did nothing
+    reason: str = ""
+    rows_in: int = 0
+    rows_out: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(slots=True)
+class SiteCrawl:
+    """One site's walk. Its tables are read once a stage; what only this walk changes is kept here."""
+
+    site: str
+    crawl_id: str
+    run_id: str
+    settings: SiteSettings
+    scope: Scope
+    key_rules: KeyRules
+    ports: CrawlPorts
+    scheduler: FetchScheduler
+    scratch: Path  # local folder for WARC files under construction
+    _copies: dict[str, Validators] | None = None
+    _payloads: dict[str, StoredCopy] | None = None
+
+    async def to_thread(
+        self, function: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Answer:
+        """Run something that blocks without holding up the other sites."""
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    def rows(self, table: str, columns: list[str] | None = None, *, layer: str | None = None) -> pa.Table:
+        """Read this crawl's rows of a table, of one layer or of all."""
+        where = pc.field("crawl_id") == self.crawl_id
+        if layer is not None:
+            where &= pc.field("layer") == layer
+        return self.ports.tables.read(table, sites=[self.site], columns=columns, where=where)
+
+    def is_done(self, key: dg.AssetKey) -> bool:
+        """Tell whether this crawl has done a stage."""
+        return key.to_user_string() in self.rows(names.T_CRAWLS, ["stage"]).column("stage").to_pylist()
+
+    def mark(self, key: dg.AssetKey, *, rows_in: int, rows_out: int, outcome: str = "ok", reason: str = "") -> None:
+        """Write down that this crawl has done a stage."""
+        crawl_log.mark(
+            self.ports.tables,
+            site=self.site,
+            crawl_id=self.crawl_id,
+            stage=key.to_user_string(),
+            at=self.ports.clock.now(),
+            run_id=self.run_id,
+            max_depth=self.settings.max_depth,
+            outcome=outcome,
+            reason=reason,
+            rows_in=rows_in,
+            rows_out=rows_out,
+        )
+
+    def known_keys(self) -> set[str]:
+        """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused."""
+        known: set[str] = set()
+        for table, columns in (
+            (names.T_FRONTIER, ["url_key"]),
+            (names.T_REFUSALS, ["url_key"]),
+            (names.T_FETCHES, ["url_key", "origin_key"]),
+        ):
+            for column in self.rows(table, columns).columns:
+                known.update(column.to_pylist())
+        return known
+
+    def load_history(self) -> None:
+        """Read what was stored of this site before, in this crawl and in earlier ones."""
+        if self._copies is None:
+            fetches = self.ports.tables.read(names.T_FETCHES, sites=[self.site])
+            self._copies = stored_copies(fetches, now=self.ports.clock.now())
+            self._payloads = published_payloads(fetches)
+
+    @property
+    def payloads(self) -> dict[str, StoredCopy]:
+        """Published payloads by digest; batches add theirs once they are published."""
+        if self._payloads is None:
+            raise RuntimeError("load_history comes first")
+        return self._payloads
+
+    def validators(self, url_key: str, url: str) -> Validators | None:
+        """Give the stored copy that a conditional request may confirm; of exactly this address."""
+        found = (self._copies or {}).get(url_key)
+        return found if found is not None and found.copy.url == url else None

@@ -1,0 +1,220 @@
+"""The walk over many sites: one task a site, one scheduler for all, events in the order in which they happen.
+
+A site that goes wrong in a way that nobody expects ends its own task; the others go on.
+"""
+
+import asyncio
+import tempfile
+import traceback
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+
+from assets import names
+from assets.crawl import crawl_log
+from assets.crawl.config import CrawlConfig, with_config
+from assets.crawl.crawl_log import CrawlState
+from assets.crawl.frontier_stage import frontier
+from assets.crawl.links_stage import links
+from assets.crawl.ports import CrawlPorts
+from assets.crawl.raw_stage import raw_batches
+from assets.crawl.report_stage import crawl_report
+from assets.crawl.scheduler import FetchScheduler
+from assets.crawl.seed_stage import seed_check
+from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.seeds.check import SeedGroup, seed_groups
+from assets.url.host import site_key_problem
+from assets.url.key import KeyRules
+from assets.url.scope import Scope
+from resources.errors import BadSettings, IsobathError, StageMissing
+
+
+@dataclass(frozen=True, slots=True)
+class StageDone:
+    """A stage of a site is done."""
+
+    site: str
+    key: dg.AssetKey
+    crawl_id: str
+    result: StageResult
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFailed:
+    """A site's walk ended in a way that is not data."""
+
+    site: str
+    reason: str  # one sentence
+    error: BaseException
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
+class WalkPlan:
+    """What a run is asked to do."""
+
+    sites: Sequence[str]
+    selected: Collection[dg.AssetKey]
+    config: CrawlConfig
+    depth_limit: int  # of the asset graph
+    run_id: str
+
+
+async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDone | SiteFailed]:
+    """Walk all sites at once; give what is done at the moment it is done.
+
+    When the iterator is closed early, each site publishes and commits what it has fetched.
+    """
+    events: asyncio.Queue[StageDone | SiteFailed | None] = asyncio.Queue()
+    with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:
+        async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
+
+            async def walk(site: str) -> None:
+                try:
+                    await _walk_site(site, plan, ports, scheduler, Path(scratch), events)
+                except Exception as error:  # noqa: BLE001 - one site's bug must not take the others with it
+                    sentence = str(error) if isinstance(error, IsobathError) else f"{type(error).__name__}: {error}"
+                    await events.put(SiteFailed(site, sentence, error, traceback.format_exc()))
+                finally:
+                    await events.put(None)
+
+            tasks = [asyncio.create_task(walk(site)) for site in plan.sites]
+            ended = 0
+            try:
+                while ended < len(tasks):
+                    event = await events.get()
+                    if event is None:
+                        ended += 1
+                    else:
+                        yield event
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _walk_site(
+    site: str,
+    plan: WalkPlan,
+    ports: CrawlPorts,
+    scheduler: FetchScheduler,
+    scratch: Path,
+    events: asyncio.Queue[StageDone | SiteFailed | None],
+) -> None:
+    problem = site_key_problem(site)
+    if problem:
+        raise BadSettings(problem)
+    lease = ports.leases.hold(site, plan.run_id)
+    await asyncio.to_thread(lease.__enter__)
+    try:
+        crawl, groups = await asyncio.to_thread(_begin, site, plan, ports, scheduler, scratch)
+        async for key, result in _stages(crawl, groups, plan):
+            await events.put(StageDone(site, key, crawl.crawl_id, result))
+    finally:
+        await asyncio.shield(asyncio.to_thread(lease.__exit__, None, None, None))
+
+
+def _begin(
+    site: str, plan: WalkPlan, ports: CrawlPorts, scheduler: FetchScheduler, scratch: Path
+) -> tuple[SiteCrawl, list[SeedGroup]]:
+    """Find the crawl to carry on, or start one."""
+    settings = with_config(ports.catalog.settings(site), plan.config, depth_limit=plan.depth_limit)
+    now = ports.clock.now()
+    latest = crawl_log.latest_crawl(ports.tables, site)
+    from_start = bool({names.SEED_CHECK, names.frontier(0)} & set(plan.selected))
+    state: CrawlState | None = latest
+    if from_start:
+        state = crawl_log.crawl_to_carry_on(latest, now=now, new_crawl=plan.config.new_crawl)
+    elif latest is None:
+        raise StageMissing(f"{site} has no crawl yet: materialize seeds/seed_check and depth_0/frontier first")
+    crawl_id = state.crawl_id if state is not None else crawl_log.new_crawl_id(now)
+    if state is None:
+        crawl_log.mark(
+            ports.tables,
+            site=site,
+            crawl_id=crawl_id,
+            stage=crawl_log.STARTED,
+            at=now,
+            run_id=plan.run_id,
+            max_depth=settings.max_depth,
+        )
+    groups = seed_groups(site, settings.seeds, _remembered_seeds(ports, site))
+    crawl = SiteCrawl(
+        site=site,
+        crawl_id=crawl_id,
+        run_id=plan.run_id,
+        settings=settings,
+        scope=Scope.of(settings, [url for group in groups for url in group.urls]),
+        key_rules=KeyRules.of(settings),
+        ports=ports,
+        scheduler=scheduler,
+        scratch=scratch,
+    )
+    return crawl, groups
+
+
+def _remembered_seeds(ports: CrawlPorts, site: str) -> list[str]:
+    rows = ports.tables.read(names.T_SEEDS, sites=[site], columns=["crawl_id", "seed_url", "usable"]).to_pylist()
+    newest = max((row["crawl_id"] for row in rows if row["usable"]), default="")
+    return [row["seed_url"] for row in rows if row["usable"] and row["crawl_id"] == newest]
+
+
+async def _stages(
+    crawl: SiteCrawl, groups: list[SeedGroup], plan: WalkPlan
+) -> AsyncIterator[tuple[dg.AssetKey, StageResult]]:
+    """Go through the selected stages in order."""
+    selected = set(plan.selected)
+    stopped: StageResult | None = None
+    if names.SEED_CHECK in selected:
+        result = await seed_check(crawl, groups)
+        yield names.SEED_CHECK, result
+        stopped = result if result.outcome != "ok" else None
+    else:
+        stopped = await asyncio.to_thread(_earlier_refusal, crawl)
+    for depth in range(plan.depth_limit + 1):
+        beyond = depth > crawl.settings.max_depth
+        for key, needs in (
+            (names.frontier(depth), names.links(depth - 1) if depth else None),
+            (names.raw_batches(depth), names.frontier(depth)),
+            (names.links(depth), names.raw_batches(depth)),
+        ):
+            if key not in selected:
+                continue
+            if stopped is not None:
+                yield key, StageResult(outcome=stopped.outcome, reason=stopped.reason)
+            elif beyond:
+                yield key, StageResult(outcome="beyond_max_depth", reason=f"max_depth is {crawl.settings.max_depth}")
+            else:
+                if needs is not None:
+                    await asyncio.to_thread(_require, crawl, needs, key)
+                if key == names.frontier(depth):
+                    yield key, await asyncio.to_thread(frontier, crawl, depth)
+                elif key == names.raw_batches(depth):
+                    yield key, await raw_batches(crawl, depth)
+                else:
+                    yield key, await asyncio.to_thread(links, crawl, depth)
+    if names.CRAWL_REPORT in selected:
+        if stopped is None:
+            last = names.links(min(crawl.settings.max_depth, plan.depth_limit))
+            await asyncio.to_thread(_require, crawl, last, names.CRAWL_REPORT)
+        outcome, reason = (stopped.outcome, stopped.reason) if stopped else ("ok", "")
+        yield names.CRAWL_REPORT, await asyncio.to_thread(crawl_report, crawl, outcome=outcome, reason=reason)
+
+
+def _earlier_refusal(crawl: SiteCrawl) -> StageResult | None:
+    """Give the verdict of this crawl's seed check when it stopped the crawl."""
+    stage = names.SEED_CHECK.to_user_string()
+    marks = [row for row in crawl.rows(names.T_CRAWLS).to_pylist() if row["stage"] == stage]
+    if marks and marks[-1]["outcome"] != "ok":
+        return StageResult(outcome=marks[-1]["outcome"], reason=marks[-1]["reason"])
+    return None
+
+
+def _require(crawl: SiteCrawl, needed: dg.AssetKey, for_key: dg.AssetKey) -> None:
+    if not crawl.is_done(needed):
+        raise StageMissing(
+            f"{for_key.to_user_string()} of {crawl.site} needs {needed.to_user_string()} of crawl {crawl.crawl_id}: "
+            "materialize that first"
+        )

@@ -1,0 +1,74 @@
+"""The assets of the duplicate tables."""
+
+import hashlib
+from collections.abc import Iterator
+
+import dagster as dg
+import pyarrow as pa
+
+from assets import names
+from assets.dedup.exact import exact_duplicates_of_sites
+from assets.dedup.near import near_duplicates_of_sites
+from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
+from resources.ports import QueryEngine, TableStore
+
+
+@derived_asset(
+    key=names.EXACT_DUPLICATES,
+    deps=[names.PAGES],
+    group="content",
+    description="Pages whose text is that of another page, of any site in the store, and the page that stands for "
+    "them. Pages of different versions or languages are never put together. Nothing is deleted.",
+    kinds={"python", "deltalake", "ibis"},
+    code_version="1",
+)
+def exact_duplicates(
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]
+) -> Iterator[SiteEvent]:
+    """Mark the exact duplicates of each site."""
+
+    def work(site: str) -> SiteResult:
+        rows = exact_duplicates_of_sites(tables, engine, [site])
+        tables.replace(names.T_EXACT_DUPLICATES, sites=[site], rows=rows)
+        clusters = rows.group_by(["representative_site", "representative_key"]).aggregate([])
+        return SiteResult({"pages": rows.num_rows, "clusters": clusters.num_rows}, _digest(rows))
+
+    yield from per_site(context, names.EXACT_DUPLICATES, work)
+
+
+@derived_asset(
+    key=names.NEAR_DUPLICATES,
+    deps=[names.PAGES],
+    group="content",
+    description="Pages whose text differs in little from that of a page that stands for them, in the whole store; and "
+    "all pairs of alike pages with their similarity, those that are never merged among them. Nothing is deleted.",
+    kinds={"python", "deltalake", "ibis"},
+    code_version="1",
+)
+def near_duplicates(
+    context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]
+) -> Iterator[SiteEvent]:
+    """Mark the near-duplicates of each site."""
+
+    def work(site: str) -> SiteResult:
+        result = near_duplicates_of_sites(tables, engine, [site])
+        tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
+        tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
+        metadata = {
+            "compared_pages": result.compared_pages,
+            "candidate_pairs": result.candidates,
+            "alike_pairs": result.alike,
+            "vetoed_pairs": result.vetoed,
+            "duplicates": result.duplicates.num_rows,
+        }
+        return SiteResult(metadata, _digest(result.pairs, result.duplicates))
+
+    yield from per_site(context, names.NEAR_DUPLICATES, work)
+
+
+def _digest(*tables: pa.Table) -> str:
+    """Give a digest of sorted rows: equal when nothing changed."""
+    digest = hashlib.sha256()
+    for table in tables:
+        digest.update(repr(table.to_pylist()).encode())
+    return digest.hexdigest()

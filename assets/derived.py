@@ -1,0 +1,160 @@
+"""Site events: how an asset tells Dagster what became of each site, in a run of one site and in a run of many.
+
+A run of one site yields ordinary results, so that later steps of the same run go on. A run over a range of sites logs
+one event a site at the moment it is done, and ends with an error that names the sites that failed and why; the others
+stay materialized.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import (
+    AssetCheckEvaluationTargetMaterializationData,
+)
+
+from assets import names
+from assets.partitions import DERIVED_POLICY, sites
+
+SiteEvent = dg.MaterializeResult[None] | dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.AssetCheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The verdict of one asset check on one site."""
+
+    name: str
+    passed: bool
+    description: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """What an asset made of one site."""
+
+    metadata: Mapping[str, Any]
+    data_version: str  # equal when nothing changed, so that the UI's "stale" is true
+    checks: tuple[CheckResult, ...] = ()
+
+
+def site_events(
+    context: dg.AssetExecutionContext, key: dg.AssetKey, site: str, result: SiteResult
+) -> Iterator[SiteEvent]:
+    """Give the events that mark an asset materialized for a site, with its checks."""
+    wanted = {check.name for check in context.selected_asset_check_keys if check.asset_key == key}
+    checks = [check for check in result.checks if check.name in wanted]
+    if context.has_partition_key:
+        yield dg.MaterializeResult(
+            asset_key=key,
+            metadata=result.metadata,
+            data_version=dg.DataVersion(result.data_version),
+            check_results=[
+                dg.AssetCheckResult(
+                    asset_key=key,
+                    check_name=check.name,
+                    passed=check.passed,
+                    description=check.description,
+                    metadata=check.metadata,
+                    severity=check.severity,
+                )
+                for check in checks
+            ],
+        )
+        return
+    yield dg.AssetMaterialization(
+        key, partition=site, metadata=result.metadata, tags={"dagster/data_version": result.data_version}
+    )
+    if not checks:
+        return
+    stored = context.instance.get_latest_storage_id_by_partition(key, dg.DagsterEventType.ASSET_MATERIALIZATION, {site})
+    target = AssetCheckEvaluationTargetMaterializationData(
+        storage_id=stored[site], run_id=context.run.run_id, timestamp=time.time()
+    )
+    for check in checks:
+        yield dg.AssetCheckEvaluation(
+            asset_key=key,
+            check_name=check.name,
+            partition=site,
+            passed=check.passed,
+            description=check.description,
+            metadata={name: dg.MetadataValue.text(str(value)) for name, value in check.metadata.items()},
+            severity=check.severity,
+            target_materialization_data=target,
+        )
+
+
+def failure_of_sites(failed: Mapping[str, str], total: int) -> dg.Failure:
+    """Make the error that ends a run in which some sites failed: names each and why."""
+    reasons = "; ".join(f"{site}: {reason}" for site, reason in sorted(failed.items()))
+    return dg.Failure(
+        description=f"{len(failed)} of {total} sites failed. {reasons}",
+        metadata={"failed": dg.MetadataValue.json(dict(failed))},
+        allow_retries=False,
+    )
+
+
+def per_site(
+    context: dg.AssetExecutionContext, key: dg.AssetKey, work: Callable[[str], SiteResult]
+) -> Iterator[SiteEvent]:
+    """Do the work of a derived asset for every site of the run; one site's failure does not stop the others.
+
+    Raises:
+        dagster.Failure: at the end, when the work failed for a site.
+    """
+    failed: dict[str, str] = {}
+    for site in context.partition_keys:
+        try:
+            result = work(site)
+        except Exception as error:
+            if context.has_partition_key:
+                raise
+            # A bug met in one site must not take the others with it; the run still ends as failed.
+            context.log.exception("%s of %s failed", key.to_user_string(), site)
+            failed[site] = f"{type(error).__name__}: {error}"
+            continue
+        yield from site_events(context, key, site, result)
+    if failed:
+        raise failure_of_sites(failed, len(context.partition_keys))
+
+
+def derived_asset(
+    *,
+    key: dg.AssetKey,
+    deps: Sequence[dg.AssetKey],
+    group: str,
+    description: str,
+    kinds: set[str],
+    code_version: str,
+    checks: Mapping[str, str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
+    """Declare an asset that is derived per site; its function should ``yield from per_site(...)``.
+
+    Args:
+        checks: name -> description of the asset checks that the function reports.
+    """
+    spec = dg.AssetSpec(
+        key,
+        deps=list(deps),
+        description=description,
+        group_name=group,
+        kinds=kinds,
+        owners=names.OWNERS,
+        code_version=code_version,
+        partitions_def=sites,
+        skippable=True,
+        metadata=dict(metadata or {}),
+    )
+    return dg.multi_asset(
+        name="__".join(key.path),
+        specs=[spec],
+        check_specs=[
+            dg.AssetCheckSpec(name, asset=key, description=text, partitions_def=sites)
+            for name, text in (checks or {}).items()
+        ],
+        backfill_policy=DERIVED_POLICY,
+    )

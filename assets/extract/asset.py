@@ -1,0 +1,49 @@
+"""The asset of the pages."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets import names
+from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
+from assets.extract.checks import DESCRIPTIONS, texts_found
+from assets.extract.extractor import EXTRACTOR_VERSION
+from assets.extract.pages import pages_of_site
+from assets.url.key import KeyRules
+from resources.ports import DocumentWorkers, ObjectStore, SiteCatalog, TableStore
+
+
+class PagesConfig(dg.Config):
+    """What can be asked of one materialization."""
+
+    full_refresh: bool = False  # extract every page again, also those that this extractor has done
+
+
+@derived_asset(
+    key=names.PAGES,
+    deps=[names.CRAWL_REPORT],
+    group="content",
+    description="One row per version of a fetched HTML page: title, main text as Markdown and plain, language, dates, "
+    "charset, quality flags, fingerprints; page_state says which is current and whether the page lives. Read by "
+    "duplicates, feed and site map, and by whoever wants the texts.",
+    kinds={"python", "deltalake"},
+    code_version=EXTRACTOR_VERSION,
+    checks=DESCRIPTIONS,
+)
+def pages(
+    context: dg.AssetExecutionContext,
+    config: PagesConfig,
+    tables: dg.ResourceParam[TableStore],
+    objects: dg.ResourceParam[ObjectStore],
+    workers: dg.ResourceParam[DocumentWorkers],
+    catalog: dg.ResourceParam[SiteCatalog],
+) -> Iterator[SiteEvent]:
+    """Extract the pages of each site."""
+
+    def work(site: str) -> SiteResult:
+        rules = KeyRules.of(catalog.settings(site))
+        result = pages_of_site(site, tables, objects, workers, key_rules=rules, full_refresh=config.full_refresh)
+        check = texts_found(result.live_pages, result.live_pages_without_text)
+        return SiteResult({**result.metadata, "table": tables.location(names.T_PAGES)}, result.digest, (check,))
+
+    yield from per_site(context, names.PAGES, work)

@@ -1,0 +1,107 @@
+"""The extractor: one stored capture to the text columns of one row of ``pages``. Runs in a worker; knows no table."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from assets.extract.flags import needs_script, quality_flags
+from assets.extract.main_text import SHOWN_WITHOUT, MainText, main_text, plain_text
+from assets.extract.metadata import meta_contents, read_metadata
+from assets.extract.titles import Title, page_title, path_title
+from assets.markup.charset import Text, decode_text, is_html
+from assets.markup.decoding import decode_body
+from assets.markup.fingerprint import shingles, simhash, text_digest
+from assets.markup.head import declared_canonical, html_language, robots_directives
+from assets.markup.tree import base_url, parse_html
+from assets.url.parse import parse
+
+# Raise it with every change that gives other rows: pages done by an older one are done again.
+EXTRACTOR_VERSION: Final = "1"
+DECODED_BYTES_MAX: Final = 32 * 1024 * 1024
+NOT_HTML: Final = "not_html"
+EMPTY_PAGE: Final = "empty_page"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractDocument:
+    """One stored capture, as the extractor needs it."""
+
+    url: str
+    body: bytes  # content-encoding kept
+    content_encoding: str | None
+    content_type: str | None
+    robots_tag: str | None  # X-Robots-Tag values, comma-joined
+    max_bytes: int = DECODED_BYTES_MAX  # of the body without its content-encoding
+
+
+def extract(document: ExtractDocument) -> dict[str, object]:
+    """Read a capture into the columns of ``pages``, but those that say which capture it was; never raises.
+
+    ``reason`` is ``not_html`` for a body that is no page at all: it makes no row.
+    """
+    decoded = decode_body(document.body, document.content_encoding, max_bytes=document.max_bytes)
+    if not is_html(document.content_type, decoded.data):
+        return no_text(document.url, NOT_HTML)
+    text = decode_text(decoded.data, document.content_type)
+    tree = parse_html(text.text)
+    if tree is None:
+        robots = robots_directives(None, document.robots_tag)
+        return no_text(document.url, decoded.reason or EMPTY_PAGE, robots=robots, text=text)
+    url = parse(document.url) or document.url
+    base = base_url(tree, url)
+    meta = meta_contents(tree)
+    facts = read_metadata(tree, meta)
+    title = page_title(tree, meta, url)
+    language = html_language(tree)
+    canonical = declared_canonical(tree, base)
+    robots = robots_directives(tree, document.robots_tag)
+    shell = needs_script(tree, plain_text(tree, SHOWN_WITHOUT))
+    main = main_text(tree, url)
+    return {
+        "extractor_version": EXTRACTOR_VERSION,
+        "reason": main.reason or decoded.reason,
+        **_title_columns(title),
+        "language": language,
+        "author": facts.author,
+        "description": facts.description,
+        "published_on": facts.published_on,
+        "modified_on": facts.modified_on,
+        "charset": text.charset,
+        "charset_source": text.source,
+        "declared_canonical": canonical,
+        **_text_columns(main, shell=shell, robots=robots),
+    }
+
+
+def no_text(url: str, reason: str, *, robots: tuple[str, ...] = (), text: Text | None = None) -> dict[str, object]:
+    """Make the columns of a page that gave no text, and say why."""
+    return {
+        "extractor_version": EXTRACTOR_VERSION,
+        "reason": reason,
+        **_title_columns(Title(path_title(url), "path")),
+        "language": "",
+        "author": "",
+        "description": "",
+        "published_on": "",
+        "modified_on": "",
+        "charset": text.charset if text else "",
+        "charset_source": text.source if text else "",
+        "declared_canonical": "",
+        **_text_columns(MainText("", "", ""), shell=False, robots=robots),
+    }
+
+
+def _title_columns(title: Title) -> dict[str, object]:
+    return {"title": title.text, "title_source": title.source}
+
+
+def _text_columns(main: MainText, *, shell: bool, robots: tuple[str, ...]) -> dict[str, object]:
+    features = shingles(main.text)
+    return {
+        "markdown": main.markdown,
+        "text": main.text,
+        "characters": len(main.text),
+        "flags": quality_flags(characters=len(main.text), shell=shell, robots=robots),
+        "text_digest": text_digest(main.text),
+        "simhash": simhash(features) if len(features) else None,
+        "features": len(features),
+    }

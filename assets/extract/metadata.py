@@ -1,0 +1,148 @@
+"""What a page says of itself in ``meta`` elements and JSON-LD: author, description, dates. Nothing is guessed."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from lxml.html import HtmlElement
+
+from assets.markup.head import folded
+
+AUTHOR_CHARACTERS_MAX: Final = 300
+DESCRIPTION_CHARACTERS_MAX: Final = 2_000
+_JSON_LD_CHARACTERS_MAX: Final = 500_000
+_JSON_LD_NODES_MAX: Final = 5_000
+
+_PUBLISHED: Final = (
+    "article:published_time",
+    "og:published_time",
+    "datepublished",
+    "date",
+    "dc.date",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dc.date.created",
+    "dcterms.created",
+    "dcterms.date",
+    "pubdate",
+    "publishdate",
+    "publication_date",
+    "citation_publication_date",
+    "parsely-pub-date",
+)
+_MODIFIED: Final = (
+    "article:modified_time",
+    "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "last-modified",
+    "lastmod",
+    "revised",
+)
+_ISO: Final = re.compile(r"\s*(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a page says of itself; empty where it says nothing."""
+
+    author: str
+    description: str
+    published_on: str  # ISO date
+    modified_on: str  # ISO date
+
+
+def meta_contents(tree: HtmlElement) -> dict[str, str]:
+    """Give the content of ``meta`` elements by name, property or itemprop in lower case; the first of each counts."""
+    found: dict[str, str] = {}
+    for element in tree.iter("meta"):
+        content = folded(element.get("content"))
+        name = element.get("name") or element.get("property") or element.get("itemprop") or ""
+        if name and content:
+            found.setdefault(name.strip().lower(), content)
+    return found
+
+
+def read_metadata(tree: HtmlElement, meta: dict[str, str]) -> Metadata:
+    """Read what a page says of itself; ``meta`` elements come before JSON-LD."""
+    linked = _json_ld(tree)
+    author = next((meta[name] for name in ("author", "dc.creator", "article:author", "byl") if meta.get(name)), "")
+    if author.startswith(("http://", "https://")):
+        author = ""
+    description = meta.get("description") or meta.get("og:description") or meta.get("dc.description") or ""
+    return Metadata(
+        author=(author or linked.get("author", ""))[:AUTHOR_CHARACTERS_MAX],
+        description=(description or linked.get("description", ""))[:DESCRIPTION_CHARACTERS_MAX],
+        published_on=_first_date([meta.get(name) for name in _PUBLISHED] + [linked.get("datePublished")]),
+        modified_on=_first_date([meta.get(name) for name in _MODIFIED] + [linked.get("dateModified")]),
+    )
+
+
+def iso_date(text: str) -> str:
+    """Give the day that a text names, as an ISO date; empty when it names none.
+
+    >>> iso_date("2024-05-01T10:00:00Z"), iso_date("Wed, 01 May 2024 10:00:00 GMT"), iso_date("2024-13-01")
+    ('2024-05-01', '2024-05-01', '')
+    """
+    match = _ISO.match(text)
+    try:
+        if match:
+            return date(int(match[1]), int(match[2]), int(match[3])).isoformat()
+        return parsedate_to_datetime(text[:100]).date().isoformat()
+    except (ValueError, OverflowError, IndexError, TypeError):
+        return ""
+
+
+def _first_date(texts: list[str | None]) -> str:
+    return next((day for text in texts if text and (day := iso_date(text))), "")
+
+
+def _json_ld(tree: HtmlElement) -> dict[str, str]:
+    """Give author, description and dates of the first JSON-LD objects that have them."""
+    found: dict[str, str] = {}
+    for element in tree.iter("script"):
+        if (element.get("type") or "").strip().lower() != "application/ld+json":
+            continue
+        raw = element.text or ""
+        if len(raw) > _JSON_LD_CHARACTERS_MAX:
+            continue
+        try:
+            data: object = json.loads(raw, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        for node in _objects(data):
+            for name in ("description", "datePublished", "dateModified"):
+                value = node.get(name)
+                if isinstance(value, str) and value.strip():
+                    found.setdefault(name, folded(value))
+            author = _names(node.get("author"))
+            if author:
+                found.setdefault("author", author)
+    return found
+
+
+def _objects(data: object) -> Iterator[dict[str, object]]:
+    """Go through the objects of a JSON document, outer ones first."""
+    queue = [data]
+    for _ in range(_JSON_LD_NODES_MAX):
+        if not queue:
+            return
+        node = queue.pop(0)
+        if isinstance(node, dict):
+            yield node
+            queue.extend(value for value in node.values() if isinstance(value, dict | list))
+        elif isinstance(node, list):
+            queue.extend(node[:_JSON_LD_NODES_MAX])
+
+
+def _names(author: object) -> str:
+    authors = author if isinstance(author, list) else [author]
+    names = (one.get("name") if isinstance(one, dict) else one for one in authors)
+    return ", ".join(
+        folded(name) for name in names if isinstance(name, str) and not name.startswith(("http://", "https://"))
+    )

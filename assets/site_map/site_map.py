@@ -1,0 +1,118 @@
+"""The site map of one site: reads a crawl, maps it, writes the tables and what people look at."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from assets import names
+from assets.site_map.crawl_facts import CrawlFacts, read_facts
+from assets.site_map.edges import hyperlinks, resources
+from assets.site_map.exports import csv_bytes, links_csv, tree_json
+from assets.site_map.findings import Finding, site_findings
+from assets.site_map.nodes import site_nodes
+from assets.site_map.redirects import chains, endings, final_rows
+from resources.ports import ObjectStore, QueryEngine, TableStore
+
+# These differ in every crawl, also of a site on which nothing changed.
+_VOLATILE: Final = ("crawl_id", "fetch_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMapResult:
+    """What became of a site's map. ``digest`` is the same for two crawls that found the same."""
+
+    crawl_id: str
+    metadata: Mapping[str, int | str]
+    digest: str
+
+
+def site_map_of_site(site: str, tables: TableStore, objects: ObjectStore, engine: QueryEngine) -> SiteMapResult:
+    """Map the site's latest finished crawl: ``site_map``, ``findings``, and the files of its report.
+
+    Raises:
+        StageMissing: the site was never crawled.
+    """
+    facts = read_facts(site, tables)
+    finals = final_rows(facts, engine)
+    ends = endings(finals, facts)
+    edges = hyperlinks(facts.links, ends.aliases)
+    nodes = site_nodes(facts, ends, edges, engine)
+    findings = site_findings(
+        facts,
+        ends,
+        chains(facts, finals),
+        nodes=nodes,
+        hyperlinks=edges,
+        resources=resources(facts.links),
+        engine=engine,
+    )
+    prefix = names.report_prefix(site, facts.crawl_id)
+    files = {
+        "pages.csv": csv_bytes(nodes),
+        "links.csv": links_csv(edges),
+        "findings.csv": csv_bytes(findings),
+        "tree.json": tree_json(site, nodes),
+    }
+    for name, data in files.items():
+        objects.put(prefix + name, data)
+    tables.replace(names.T_SITE_MAP, sites=[site], rows=nodes)
+    tables.replace(names.T_FINDINGS, sites=[site], rows=findings)
+    metadata = _metadata(facts, edges, nodes, findings) | {
+        "export_bytes": sum(map(len, files.values())),
+        "reports": objects.location(prefix),
+    }
+    return SiteMapResult(facts.crawl_id, metadata, _digest(nodes, findings))
+
+
+def _metadata(facts: CrawlFacts, edges: pa.Table, nodes: pa.Table, findings: pa.Table) -> dict[str, int | str]:
+    outcomes = Counter(nodes["outcome"].to_pylist())
+    kinds = Counter(findings["finding"].to_pylist())
+    # An orphan may have links from pages that were not fetched: say how many there are.
+    asked = set(facts.fetches["origin_key"].to_pylist())
+    not_fetched = len(set(facts.frontier["url_key"].to_pylist()) - asked)
+    return {
+        "crawl_id": facts.crawl_id,
+        "fetches_in": facts.fetches.num_rows,
+        "pages_parsed_in": facts.links.num_rows,
+        "pages": nodes.num_rows,
+        "links": edges.num_rows,
+        "findings": findings.num_rows,
+        "max_depth": pc.max(nodes["depth"]).as_py() or 0,
+        "seeds_usable": sum(facts.seeds["usable"].to_pylist()),
+        "frontier_not_fetched": not_fetched,
+        "summary": summary(outcomes, kinds),
+    } | {kind.value: kinds[kind.value] for kind in Finding}
+
+
+def summary(outcomes: Mapping[str, int], findings: Mapping[str, int]) -> str:
+    """Write pages by outcome and findings by kind as Markdown tables.
+
+    >>> print(summary({"fetched": 2}, {}))
+    | outcome | pages |
+    |---|---:|
+    | fetched | 2 |
+    <BLANKLINE>
+    No findings.
+    """
+    pages = ["| outcome | pages |", "|---|---:|"]
+    pages += [
+        f"| {name} | {count:,} |" for name, count in sorted(outcomes.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+    rows = ["| finding | rows |", "|---|---:|"]
+    rows += [f"| {kind.value} | {findings[kind.value]:,} |" for kind in Finding if findings.get(kind.value)]
+    return "\n".join([*pages, "", *(rows if len(rows) > 2 else ["No findings."])])
+
+
+def _digest(*tables: pa.Table) -> str:
+    digest = hashlib.sha256()
+    for table in tables:
+        stable = table.drop_columns([name for name in _VOLATILE if name in table.column_names])
+        for row in stable.to_pylist():
+            digest.update(json.dumps(row, ensure_ascii=False).encode())
+    return digest.hexdigest()

@@ -1,0 +1,107 @@
+"""The scope of a site: which addresses belong to its crawl, judged by the address alone, and the words for a no.
+
+Traps and budgets say no with the same words, but are decided in the frontier room.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final, Self
+
+import re2
+
+from assets.url.host import host_name, registrable_domain
+from assets.url.parse import parse, split_web_address
+from assets.url.suffixes import resource_suffix
+from resources.errors import BadSettings
+from resources.ports import SiteSettings
+
+
+class RejectReason(StrEnum):
+    """Why an address is not fetched, in the order in which the rules are asked."""
+
+    SCHEME = "scheme"
+    OUT_OF_SCOPE = "out_of_scope"
+    RESOURCE_SUFFIX = "resource_suffix"
+    NOT_INCLUDED = "not_included"
+    EXCLUDED = "excluded"
+    URL_TOO_LONG = "url_too_long"
+    PATH_TOO_DEEP = "path_too_deep"
+    PATH_REPEAT = "path_repeat"
+    PARAM_REPEAT = "param_repeat"
+    CALENDAR = "calendar"
+    FACETS = "facets"
+    PAGE_BUDGET = "page_budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an address is not fetched, and the rule in full: the pattern, the suffix, the domains, the limit."""
+
+    reason: RejectReason
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What belongs to a site: registrable domains, and patterns that a URL must or must not match."""
+
+    domains: frozenset[str]
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: SiteSettings, seeds: Sequence[str]) -> Self:
+        """Give the scope of a site: the domains of its key and of its seeds, on every host and port of them.
+
+        Raises:
+            BadSettings: a pattern of ``include`` or ``exclude`` is not RE2.
+        """
+        for name, patterns in (("include", settings.include), ("exclude", settings.exclude)):
+            for pattern in patterns:
+                try:
+                    _compiled(pattern)
+                except (re2.error, UnicodeError) as error:
+                    raise BadSettings(
+                        f"site {settings.site!r}: the {name} pattern {pattern!r} is no RE2 regular expression: {error}"
+                    ) from error
+        hosts = [host_name(address) for address in (f"http://{settings.site}/", *seeds)]
+        return cls(frozenset(registrable_domain(host) for host in hosts if host), settings.include, settings.exclude)
+
+    def refusal(self, url: str) -> Refusal | None:
+        """Say why an address does not belong to the site; None when it does.
+
+        Asked in this order: scheme, registrable domain, suffix, include, exclude.
+        """
+        href = parse(url)
+        if href is None:
+            return Refusal(RejectReason.SCHEME, "not an address")
+        if split_web_address(href) is None:
+            return Refusal(RejectReason.SCHEME, href.partition(":")[0])
+        if registrable_domain(host_name(href)) not in self.domains:
+            return Refusal(RejectReason.OUT_OF_SCOPE, ", ".join(sorted(self.domains)))
+        suffix = resource_suffix(href)
+        if suffix:
+            return Refusal(RejectReason.RESOURCE_SUFFIX, suffix)
+        if self.include and not any(_compiled(pattern).search(href) for pattern in self.include):
+            return Refusal(RejectReason.NOT_INCLUDED, ", ".join(self.include))
+        for pattern in self.exclude:
+            if _compiled(pattern).search(href):
+                return Refusal(RejectReason.EXCLUDED, pattern)
+        return None
+
+
+def _quiet() -> Any:
+    options = re2.Options()
+    options.log_errors = False  # else a bad pattern is also written to standard error
+    return options
+
+
+_OPTIONS: Final = _quiet()
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> Any:
+    """Compile a pattern; kept here, not in the scope, for compiled patterns do not travel between processes."""
+    return re2.compile(pattern, _OPTIONS)

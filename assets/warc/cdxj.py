@@ -1,0 +1,55 @@
+"""CDXJ lines: the index of a WARC file, one sorted line a capture, as pywb and OpenWayback read it."""
+
+import ipaddress
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+import ada_url
+
+
+def surt(url: str) -> str:
+    """Give the sort-friendly form of a URL: host labels reversed, then path and sorted query, in lower case.
+
+    >>> surt("https://www.Example.org:8080/A/b?y=2&x=1")
+    'org,example:8080)/a/b?x=1&y=2'
+    """
+    parts = ada_url.URL(url)
+    host = parts.hostname.lower()
+    if host.startswith("www."):
+        host = host[4:]
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        host = ",".join(reversed(host.split(".")))
+    port = f":{parts.port}" if parts.port else ""
+    query = "&".join(sorted(parts.search[1:].split("&"))) if len(parts.search) > 1 else ""
+    path = parts.pathname.rstrip("/") or "/"
+    return f"{host}{port}){path}{'?' + query if query else ''}".lower()
+
+
+def cdxj_line(row: Mapping[str, object]) -> str:
+    """Write the line of one capture, a row of the ``fetches`` table that has a record."""
+    moment = row["requested_at"]
+    if not isinstance(moment, datetime):
+        raise TypeError(f"requested_at is not a datetime: {moment!r}")
+    fields = {
+        "url": row["url"],
+        "mime": "warc/revisit" if row["record_type"] == "revisit" else _media_type(row["content_type"]),
+        "status": str(row["status"]),
+        "digest": str(row["payload_digest"]).removeprefix("sha1:"),
+        "length": str(row["warc_bytes"]),
+        "offset": str(row["warc_offset"]),
+        "filename": str(row["warc_file"]).rsplit("/", 1)[-1],
+    }
+    return f"{surt(str(row['url']))} {moment.astimezone(UTC):%Y%m%d%H%M%S} {json.dumps(fields, ensure_ascii=False)}"
+
+
+def cdxj(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Write the index of one WARC file from the rows of its captures."""
+    lines = sorted(cdxj_line(row) for row in rows if row["warc_file"])
+    return "".join(line + "\n" for line in lines).encode("utf-8")
+
+
+def _media_type(content_type: object) -> str:
+    return str(content_type or "").split(";")[0].strip().lower() or "unk"

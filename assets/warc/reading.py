@@ -1,0 +1,92 @@
+"""Stored bodies: payloads read back from WARC objects by their places."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final
+
+from warcio.archiveiterator import ArchiveIterator
+
+from assets.warc.records import Place
+from assets.warc.writing import FACTS_URI, member_problem
+from resources.errors import DamagedArchive
+from resources.ports import ObjectStore
+
+READ_AHEAD_BYTES: Final = 8 * 1024 * 1024
+MAX_GAP_BYTES: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBody:
+    """What a server once answered: headers as received, body with its content-encoding kept."""
+
+    url: str
+    http_headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """Give the first value of a header, its name in any case."""
+        wanted = name.lower()
+        return next((value for key, value in self.http_headers if key.lower() == wanted), None)
+
+
+def read_body(objects: ObjectStore, file: str, offset: int, length: int) -> StoredBody:
+    """Read one capture.
+
+    Raises:
+        ObjectMissing: the WARC object is not there.
+        DamagedArchive: the bytes at that place are not one whole response record.
+    """
+    return _parse(objects.get(file, offset=offset, length=length), Place(file, offset, length))
+
+
+def read_bodies(objects: ObjectStore, places: Sequence[Place]) -> Iterator[StoredBody]:
+    """Read many captures in the given order; neighbours in one file cost one read.
+
+    Raises:
+        ObjectMissing: a WARC object is not there.
+        DamagedArchive: the bytes at a place are not one whole response record.
+    """
+    start = 0
+    while start < len(places):
+        first = places[start]
+        stop, end = start + 1, first.offset + first.length
+        while stop < len(places):
+            following = places[stop]
+            near = following.file == first.file and 0 <= following.offset - end <= MAX_GAP_BYTES
+            if not near or following.offset + following.length - first.offset > READ_AHEAD_BYTES:
+                break
+            end, stop = following.offset + following.length, stop + 1
+        data = objects.get(first.file, offset=first.offset, length=end - first.offset)
+        for place in places[start:stop]:
+            begin = place.offset - first.offset
+            yield _parse(data[begin : begin + place.length], place)
+        start = stop
+
+
+def read_facts(data: bytes, name: str) -> bytes:
+    """Give the facts of a whole WARC object: the block of its last metadata record.
+
+    Raises:
+        DamagedArchive: there is none, so the file was never sealed.
+    """
+    block: bytes | None = None
+    for record in ArchiveIterator(BytesIO(data), no_record_parse=True):
+        if record.rec_headers.get_header("WARC-Target-URI") == FACTS_URI:
+            block = record.raw_stream.read()
+    if block is None:
+        raise DamagedArchive(f"{name} holds no facts record: it was not written by a whole batch")
+    return block
+
+
+def _parse(member: bytes, place: Place) -> StoredBody:
+    # warcio reads a cut gzip member as an empty record without a word, so look first.
+    problem = member_problem(member)
+    if problem:
+        raise DamagedArchive(f"{place.file} at offset {place.offset}: {problem}")
+    record = next(iter(ArchiveIterator(BytesIO(member))))
+    if record.rec_type != "response" or record.http_headers is None:
+        raise DamagedArchive(f"{place.file} at offset {place.offset}: a {record.rec_type} record, not a response")
+    return StoredBody(
+        record.rec_headers.get_header("WARC-Target-URI"), tuple(record.http_headers.headers), record.raw_stream.read()
+    )

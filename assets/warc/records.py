@@ -1,0 +1,151 @@
+"""WARC records: what one capture looks like in a file. ISO 28500:2017 (WARC/1.1) decides the form.
+
+Records are put into bytes here and not by warcio's writer, which parses the HTTP block and percent-encodes header bytes
+beyond ASCII: an archive keeps what was received. warcio and FastWARC read the result in the tests.
+"""
+
+import base64
+import hashlib
+import uuid
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from resources.ports import FetchResponse
+
+REVISIT_SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+REVISIT_NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+
+_RENAMED: Final = "X-Crawler-"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record lies: its gzip member in a WARC object."""
+
+    file: str  # object key
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCopy:
+    """An earlier capture whose payload a revisit record points at."""
+
+    url: str
+    fetched_at: datetime
+    payload_digest: str
+    place: Place
+
+
+def payload_digest(body: bytes) -> str:
+    """Name a payload by its digest, as WARC and CDXJ do.
+
+    >>> payload_digest(b"")
+    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+    """
+    return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode("ascii")
+
+
+def warc_date(moment: datetime) -> str:
+    """Write a moment as WARC/1.1 does, to the microsecond."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def response_head(response: FetchResponse) -> bytes:
+    """Write status line and headers so that they fit the body that is stored.
+
+    The body is stored as received less its chunking. A header that would no longer be true (``Transfer-Encoding``,
+    a ``Content-Length`` of another length) is kept under ``X-Crawler-``, as Common Crawl does, and a true one added.
+    """
+    lines = [f"{response.http_version} {response.status} {response.reason}"]
+    length_is_true = False
+    for name, value in response.headers:
+        lowered = name.lower()
+        if lowered == "transfer-encoding":
+            name = _RENAMED + name
+        elif lowered == "content-length":
+            if value.strip() == str(len(response.body)) and not length_is_true:
+                length_is_true = True
+            else:
+                name = _RENAMED + name
+        lines.append(f"{name}: {value}")
+    if not length_is_true:
+        lines.append(f"Content-Length: {len(response.body)}")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("iso-8859-1", errors="replace")
+
+
+def capture_members(response: FetchResponse, *, digest: str, original: StoredCopy | None) -> tuple[bytes, bytes]:
+    """Make the record of an answer and the record of its request, each a gzip member.
+
+    Args:
+        response: an answer with a status.
+        digest: payload digest of the answer's body (of the stored copy for a 304).
+        original: when given, the answer is a revisit of it.
+    """
+    head, moment = response_head(response), warc_date(response.started_at)
+    record_id = _new_id()
+    fields = {
+        "WARC-Type": "response" if original is None else "revisit",
+        "WARC-Record-ID": record_id,
+        "WARC-Target-URI": response.request.url,
+        "WARC-Date": moment,
+        "WARC-Payload-Digest": digest,
+    }
+    if response.peer_ip:
+        fields["WARC-IP-Address"] = response.peer_ip
+    if response.truncated:
+        fields["WARC-Truncated"] = response.truncated.value
+    if original is not None:
+        fields["WARC-Profile"] = REVISIT_NOT_MODIFIED if response.status == 304 else REVISIT_SAME_PAYLOAD
+        fields["WARC-Refers-To-Target-URI"] = original.url
+        fields["WARC-Refers-To-Date"] = warc_date(original.fetched_at)
+    fields["Content-Type"] = "application/http; msgtype=response"
+    request = {
+        "WARC-Type": "request",
+        "WARC-Record-ID": _new_id(),
+        "WARC-Target-URI": response.request.url,
+        "WARC-Date": moment,
+        "WARC-Concurrent-To": record_id,
+        "Content-Type": "application/http; msgtype=request",
+    }
+    block = head if original is not None else head + response.body
+    return _member(fields, block), _member(request, response.request_head)
+
+
+def metadata_member(uri: str, content_type: str, block: bytes, moment: datetime) -> bytes:
+    """Make a metadata record, a gzip member."""
+    fields = {
+        "WARC-Type": "metadata",
+        "WARC-Record-ID": _new_id(),
+        "WARC-Target-URI": uri,
+        "WARC-Date": warc_date(moment),
+        "Content-Type": content_type,
+    }
+    return _member(fields, block)
+
+
+def warcinfo_member(file_name: str, info: Mapping[str, str], moment: datetime) -> bytes:
+    """Make the warcinfo record that opens a file, a gzip member."""
+    fields = {
+        "WARC-Type": "warcinfo",
+        "WARC-Record-ID": _new_id(),
+        "WARC-Filename": file_name,
+        "WARC-Date": warc_date(moment),
+        "Content-Type": "application/warc-fields",
+    }
+    return _member(fields, "".join(f"{name}: {value}\r\n" for name, value in info.items()).encode("utf-8"))
+
+
+def _new_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
+def _member(fields: Mapping[str, str], block: bytes) -> bytes:
+    lines = ["WARC/1.1", *(f"{name}: {value}" for name, value in fields.items())]
+    lines += [f"WARC-Block-Digest: {payload_digest(block)}", f"Content-Length: {len(block)}"]
+    packer = zlib.compressobj(wbits=31)
+    head = ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
+    return packer.compress(head) + packer.compress(block) + packer.compress(b"\r\n\r\n") + packer.flush()

@@ -1,0 +1,5 @@
+"""The command line, started as ``python -m pipelines``."""
+
+from pipelines.cli import main
+
+main()

@@ -1,0 +1,109 @@
+"""The commands and their flags."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from pipelines.deployments import PROJECT
+from resources.errors import IsobathError
+
+# Dagster reads these when it is imported.
+os.environ.setdefault("DAGSTER_HOME", str(PROJECT / "dagster_home"))
+os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "1")
+
+app = typer.Typer(
+    name="isobath",
+    help="A web crawl as a Dagster pipeline: crawl a site, search it, look at it.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+
+StoreOption = Annotated[
+    str | None, typer.Option("--store", help="A folder or s3://bucket/prefix; default: ISOBATH_STORE, else ./data.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.command()
+def crawl(
+    url: Annotated[str, typer.Argument(help="Where to start, such as https://docs.example.org/")],
+    max_depth: Annotated[
+        int | None, typer.Option(min=0, max=10, help="Deepest layer; 0 fetches the seed only.")
+    ] = None,
+    max_pages: Annotated[int | None, typer.Option(min=1, help="Most pages to fetch.")] = None,
+    min_delay: Annotated[
+        float | None, typer.Option(min=0, help="Least seconds between two requests to a host; 0 for your own servers.")
+    ] = None,
+    allow_private_networks: Annotated[
+        bool, typer.Option("--allow-private-networks", help="Fetch from private and loopback addresses too.")
+    ] = False,
+    new_crawl: Annotated[
+        bool, typer.Option("--new-crawl", help="Begin anew even if the last crawl was interrupted.")
+    ] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Crawl a site and derive everything from it; an interrupted crawl is carried on."""
+    from pipelines.cli.crawl import CrawlRequest, crawl_site
+
+    request = CrawlRequest(
+        url=url,
+        max_depth=max_depth,
+        max_pages=max_pages,
+        min_delay_s=min_delay,
+        allow_private_networks=allow_private_networks or None,
+        new_crawl=new_crawl,
+    )
+    raise typer.Exit(crawl_site(request, store=store, as_json=as_json))
+
+
+@app.command()
+def demo(store: StoreOption = None) -> None:
+    """Serve the small site that ships with Isobath on loopback, and crawl it. No internet needed."""
+    from pipelines.cli.demo import crawl_demo_site
+
+    raise typer.Exit(crawl_demo_site(store=store))
+
+
+@app.command()
+def search(
+    words: Annotated[str, typer.Argument(help="What to look for, in any language.")],
+    site: Annotated[str | None, typer.Option(help="Only this site.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most hits.")] = 10,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search the pages that were crawled."""
+    from pipelines.cli.search import print_hits
+
+    raise typer.Exit(print_hits(words, site=site, limit=limit, store=store, as_json=as_json))
+
+
+@app.command()
+def sites(store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """List the sites with their last crawl, pages and state."""
+    from pipelines.cli.sites import print_sites
+
+    raise typer.Exit(print_sites(store=store, as_json=as_json))
+
+
+def main() -> None:
+    """Run the command line; errors that a person can mend are one sentence."""
+    try:
+        app()
+    except IsobathError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[red]isobath:[/red] {_plain(error)}", highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        Console(stderr=True).print("isobath: interrupted")
+        sys.exit(130)
+
+
+def _plain(error: BaseException) -> str:
+    from rich.markup import escape
+
+    return escape(str(error))

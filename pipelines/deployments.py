@@ -1,0 +1,174 @@
+"""Deployments: the only place that reads the environment and picks the parts behind the ports.
+
+The variables are those of ``VARIABLES``; the README shows them in one table.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from assets.fetch.request import user_agent
+from assets.schemas import TABLES
+from resources.clock import SystemClock
+from resources.delta_tables import DeltaTables
+from resources.document_workers import ProcessWorkers
+from resources.duckdb_engine import DuckDBEngine
+from resources.errors import BadSettings
+from resources.folder_objects import FolderObjects
+from resources.http_fetcher import HttpFetcher
+from resources.logged_progress import LoggedProgress
+from resources.ports import ObjectStore, Progress
+from resources.ports.catalog import MAX_DEPTH_LIMIT
+from resources.s3_objects import S3Objects
+from resources.site_catalog import YamlCatalog
+from resources.site_leases import SiteLeaseStore
+from resources.tantivy_index import TantivyIndex
+
+PROJECT: Final = Path(__file__).resolve().parent.parent
+WORKER_PRELOAD: Final = ("assets.links.page", "assets.extract.extractor")
+
+VARIABLES: Final[Mapping[str, str]] = {
+    "ISOBATH_STORE": "where everything is kept: a folder or s3://bucket/prefix (default: data in the project)",
+    "ISOBATH_SITES": "the site catalog (default: sites.yaml in the project)",
+    "ISOBATH_MAX_DEPTH": f"layers of the asset graph beyond the seeds, 0 to {MAX_DEPTH_LIMIT} (default: 3)",
+    "ISOBATH_CONTACT_URL": "page or mailto: that User-Agent names, so that webmasters can reach you",
+    "ISOBATH_FETCH_THREADS": "requests that may be open at once, over all hosts (default: 32)",
+    "ISOBATH_WORKERS": "worker processes for parsing and extraction (default: one a core)",
+    "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
+    "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
+    "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
+}
+DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says."""
+
+    store: str
+    sites_file: Path
+    max_depth: int
+    contact_url: str
+    fetch_threads: int
+    worker_processes: int | None
+    lease_s: int
+    index_folder: Path | None  # None: no embedded index
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The parts of one deployment. Making them asks nothing of the world."""
+
+    settings: Settings
+    tables: DeltaTables
+    objects: ObjectStore
+    index: TantivyIndex | None
+    resources: Mapping[str, Any]  # Dagster resource key -> part
+
+
+def settings_from(environment: Mapping[str, str]) -> Settings:
+    """Read the settings.
+
+    Raises:
+        BadSettings: names the variable, its value and what it may be.
+    """
+    store = environment.get("ISOBATH_STORE") or str(PROJECT / "data")
+    if "://" in store and not store.startswith("s3://"):
+        raise BadSettings(f"ISOBATH_STORE={store}: use a folder or s3://bucket/prefix")
+    if store.startswith("s3://") and not store.removeprefix("s3://").strip("/"):
+        raise BadSettings(f"ISOBATH_STORE={store} names no bucket: use s3://bucket/prefix")
+    index: Path | None = None
+    if environment.get("ISOBATH_EMBEDDED_INDEX", "on").lower() not in ("off", "0", "false", "no"):
+        index = Path(environment.get("ISOBATH_INDEX") or _default_index(store))
+    workers = environment.get("ISOBATH_WORKERS")
+    return Settings(
+        store=store,
+        sites_file=Path(environment.get("ISOBATH_SITES") or PROJECT / "sites.yaml"),
+        max_depth=_number(environment, "ISOBATH_MAX_DEPTH", 3, 0, MAX_DEPTH_LIMIT),
+        contact_url=environment.get("ISOBATH_CONTACT_URL") or DEFAULT_CONTACT_URL,
+        fetch_threads=_number(environment, "ISOBATH_FETCH_THREADS", 32, 1, 1024),
+        worker_processes=_number(environment, "ISOBATH_WORKERS", 1, 1, 256) if workers else None,
+        lease_s=_number(environment, "ISOBATH_LEASE_S", 60, 1, 86_400),
+        index_folder=index,
+    )
+
+
+def environment_settings() -> Settings:
+    """Read the settings of this process."""
+    return settings_from(os.environ)
+
+
+def deploy(settings: Settings, *, progress: Progress | None = None) -> Deployment:
+    """Pick the parts for settings."""
+    clock = SystemClock()
+    objects = _objects(settings.store)
+    tables = DeltaTables(f"{settings.store.rstrip('/')}/tables", TABLES, storage_options=_delta_options(settings.store))
+    index = TantivyIndex(settings.index_folder) if settings.index_folder else None
+    agent = user_agent(version("isobath"), settings.contact_url)
+    return Deployment(
+        settings=settings,
+        tables=tables,
+        objects=objects,
+        index=index,
+        resources={
+            "tables": tables,
+            "objects": objects,
+            "engine": DuckDBEngine(),
+            "fetcher": HttpFetcher(clock, user_agent=agent, max_open=settings.fetch_threads),
+            "workers": ProcessWorkers(settings.worker_processes, preload=WORKER_PRELOAD),
+            "clock": clock,
+            "catalog": YamlCatalog(settings.sites_file),
+            "leases": SiteLeaseStore(objects, clock, duration_s=settings.lease_s),
+            "progress": progress or LoggedProgress(clock),
+            "sinks": [index] if index else [],
+        },
+    )
+
+
+def split_s3(store: str) -> tuple[str, str]:
+    """Split ``s3://bucket/prefix``.
+
+    >>> split_s3("s3://crawls/eu/")
+    ('crawls', 'eu')
+    """
+    bucket, _, prefix = store.removeprefix("s3://").partition("/")
+    return bucket, prefix.strip("/")
+
+
+def _objects(store: str) -> ObjectStore:
+    if store.startswith("s3://"):
+        return S3Objects(*split_s3(store))
+    return FolderObjects(Path(store))
+
+
+def _delta_options(store: str) -> dict[str, str]:
+    if not store.startswith("s3://"):
+        return {}
+    # boto3 finds the endpoint by itself; delta-rs wants to be told that plain HTTP is meant.
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    options = {"aws_conditional_put": "etag"}
+    if endpoint:
+        options |= {"AWS_ENDPOINT_URL": endpoint}
+    if endpoint.startswith("http://"):
+        options |= {"AWS_ALLOW_HTTP": "true"}
+    return options
+
+
+def _default_index(store: str) -> Path:
+    if not store.startswith("s3://"):
+        return Path(store) / "index"
+    # The index of an S3 store is a local copy, one a store; it rebuilds itself from the feed.
+    return PROJECT / "data" / f"index-{hashlib.sha256(store.rstrip('/').encode()).hexdigest()[:12]}"
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    text = environment.get(name)
+    if not text:
+        return default
+    if not text.strip().isdecimal() or not least <= int(text) <= most:
+        raise BadSettings(f"{name}={text}: use a whole number from {least} to {most}")
+    return int(text)

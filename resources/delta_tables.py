@@ -1,0 +1,298 @@
+"""The table store: Delta Lake tables in a folder or an S3 bucket. No table's meaning is known here."""
+
+import contextlib
+import logging
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.fs as pafs
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, SchemaMismatchError, TableNotFoundError
+
+from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
+
+_log = logging.getLogger(__name__)
+
+_SITE: Final = "site"
+# delta-rs gives up after 15 lost races by default, which four writers reach on S3.
+_COMMIT_RETRIES: Final = 100
+_TRIES: Final = 8
+_FIRST_WAIT_S: Final = 0.05
+# Old versions stay readable by time until maintenance drops them, not until some checkpoint does.
+_CONFIGURATION: Final = {"delta.enableExpiredLogCleanup": "false"}
+# delta-rs takes folders for URLs: it panics at some characters, and decodes others into another folder.
+_NOT_FOR_DELTA: Final = re.compile(r"[\[\]^|\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
+
+
+class DeltaTables:
+    """Delta tables at ``<root>/<table>``, each partitioned by ``site``. Safe for many threads and machines.
+
+    ``root`` is a folder or ``s3://bucket/prefix``. For S3, keys and region come from the ``AWS_*`` environment or from
+    ``storage_options``, which win. Servers other than AWS need ``AWS_ENDPOINT_URL``, ``AWS_ALLOW_HTTP`` ("true") when
+    that is plain HTTP, and ``aws_conditional_put`` ("etag").
+
+    ``as_of`` goes by the modification times of the commit files: milliseconds or better in a folder, seconds on S3.
+    A copy of a store that does not keep them forgets its past.
+    """
+
+    def __init__(
+        self, root: str, schemas: Mapping[str, pa.Schema], *, storage_options: Mapping[str, str] | None = None
+    ) -> None:
+        self._on_s3 = root.startswith("s3://")
+        self._root = root.rstrip("/") if self._on_s3 else str(Path(root).absolute())
+        if not self._on_s3 and _NOT_FOR_DELTA.search(self._root):
+            raise StoreUnusable(
+                f"The folder '{self._root}' has a name that Delta Lake cannot use ([ ] ^ | \\ or % with two digits): "
+                "set ISOBATH_STORE to another one."
+            )
+        self._schemas = dict(schemas)
+        self._storage_options = dict(storage_options or {})
+
+    def append(self, table: str, rows: pa.Table) -> None:
+        """Add rows in one commit; no rows, no commit.
+
+        Raises:
+            BadRows: the rows do not fit the table's schema, or a required column holds nulls.
+            StoreBusy: other writers won every race.
+        """
+        fitting = _fit(table, self._schema(table), rows)
+        if fitting.num_rows:
+            self._commit(
+                table,
+                lambda opened: write_deltalake(opened, fitting, mode="append", commit_properties=_commit_properties()),
+            )
+
+    def replace(self, table: str, *, sites: Sequence[str], rows: pa.Table) -> None:
+        """Put ``rows`` in the place of all rows of ``sites``, in one commit.
+
+        Raises:
+            BadRows: as for ``append``, or a row of a site that is not among ``sites``.
+            StoreBusy: other writers won every race.
+        """
+        fitting = _fit(table, self._schema(table), rows)
+        strangers = set(pc.unique(fitting[_SITE]).to_pylist()) - set(sites)
+        if strangers:
+            raise BadRows(f"table '{table}': rows of {sorted(strangers)}, which are not among the replaced sites")
+        if not sites:
+            return
+        quoted = ", ".join("'" + site.replace("'", "''") + "'" for site in sorted(set(sites)))
+        self._commit(
+            table,
+            lambda opened: write_deltalake(
+                opened,
+                fitting,
+                mode="overwrite",
+                predicate=f"{_SITE} IN ({quoted})",
+                commit_properties=_commit_properties(),
+            ),
+        )
+
+    def read(
+        self,
+        table: str,
+        *,
+        sites: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        where: ds.Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> pa.Table:
+        """Read rows, in no promised order; see ``TableStore.read``.
+
+        Raises:
+            StoreUnusable: the store cannot be read, which is not the same as a table that was never written.
+        """
+        schema = self._schema(table)
+        names = list(schema.names if columns is None else columns)
+        unknown = set(names) - set(schema.names)
+        if unknown:
+            raise BadRows(f"table '{table}' has no column {sorted(unknown)}")
+        wanted = pa.schema([schema.field(name) for name in names])
+        with self._explained(table):
+            opened = self._open(table)
+            if opened is None or (sites is not None and not sites):
+                return wanted.empty_table()
+            if as_of is not None:
+                if as_of.tzinfo is None:
+                    raise ValueError(f"as_of must be an aware time, got {as_of}")
+                # Before its first commit a table has its first version, which is empty: creation is its own commit.
+                opened.load_as_version(as_of)
+            # Going through Python to Rust for each file of a folder takes twice as long.
+            files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
+            dataset = opened.to_pyarrow_dataset(
+                file_pruning_predicate=_of_sites(sites), filesystem=files, schema=schema.remove_metadata()
+            )
+            return dataset.to_table(columns=names, filter=where).cast(wanted)
+
+    def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
+        """Give the Parquet files of the current version, as absolute paths or ``s3://`` URIs."""
+        self._schema(table)
+        with self._explained(table):
+            opened = self._open(table)
+            if opened is None or (sites is not None and not sites):
+                return []
+            found = opened.file_uris(file_pruning_predicate=_of_sites(sites))
+        # delta-rs percent-encodes what comes before site=.../part-..., so that a space in the root leads nowhere.
+        return ["/".join([self._uri(table), *uri.rsplit("/", 2)[1:]]) for uri in found]
+
+    def location(self, table: str) -> str:
+        """Say where a table lies."""
+        self._schema(table)
+        return self._uri(table)
+
+    def _schema(self, table: str) -> pa.Schema:
+        try:
+            return self._schemas[table]
+        except KeyError:
+            raise BadRows(f"there is no table '{table}', only {sorted(self._schemas)}") from None
+
+    def _uri(self, table: str) -> str:
+        return f"{self._root}/{table}"
+
+    def _open(self, table: str) -> DeltaTable | None:
+        """Open the current version, or give None if the table was never written."""
+        if not self._on_s3:
+            # delta-rs calls a folder that it may not read "not found".
+            try:
+                if not any(entry.suffix == ".json" for entry in Path(self._uri(table), "_delta_log").iterdir()):
+                    return None
+            except FileNotFoundError:
+                return None
+        try:
+            return DeltaTable(self._uri(table), storage_options=self._storage_options)
+        except TableNotFoundError:
+            if self._on_s3:
+                return None
+            raise
+
+    def _create(self, table: str) -> DeltaTable:
+        if not self._on_s3:
+            Path(self._uri(table)).mkdir(parents=True, exist_ok=True)
+        return DeltaTable.create(
+            self._uri(table),
+            schema=self._schema(table),
+            partition_by=[_SITE],
+            mode="ignore",
+            configuration=_CONFIGURATION,
+            storage_options=self._storage_options,
+        )
+
+    def _commit(self, table: str, write: Callable[[DeltaTable], None]) -> None:
+        """Write to the current version, again from the start when another commit got in between."""
+        for attempt in range(_TRIES):
+            try:
+                with self._explained(table):
+                    write(self._open(table) or self._create(table))
+                return
+            except CommitFailedError as error:
+                lost = error
+            wait_s = _FIRST_WAIT_S * 2**attempt * random.uniform(0.5, 1.5)
+            _log.info("A commit to table %s lost its race, trying again in %.2f s: %s", table, wait_s, lost)
+            time.sleep(wait_s)
+        raise StoreBusy(f"table '{table}': other writers won all of {_TRIES} races, the last with: {lost}") from lost
+
+    @contextlib.contextmanager
+    def _explained(self, table: str) -> Iterator[None]:
+        """Turn what deltalake and the file system raise about the place into our errors; lost races pass."""
+        try:
+            yield
+        except SchemaMismatchError as error:
+            raise BadRows(f"table '{table}' was written with another schema: {_plain(error)}") from error
+        except TableNotFoundError as error:
+            raise StoreUnusable(self._advice(error)) from error
+        except OSError as error:
+            cause = str(error)
+            # Of the S3 server: it is there, and not well.
+            if re.search(r"\b(408|429|500|502|503|504) [A-Z]|SlowDown|operation timed out", cause):
+                raise TransientError(f"table '{table}' at {self._uri(table)}: {_plain(error)}") from error
+            raise StoreUnusable(self._advice(error)) from error
+
+    def _advice(self, error: Exception) -> str:
+        if not self._on_s3:
+            cause = getattr(error, "strerror", None) or _plain(error)
+            return (
+                f"The folder '{self._root}' cannot be used ({cause}): "
+                "make room and give access there, or set ISOBATH_STORE to another one."
+            )
+        if "NoSuchBucket" in str(error):
+            bucket = self._root.removeprefix("s3://").partition("/")[0]
+            return f"The bucket '{bucket}' does not exist: create it or set ISOBATH_STORE to another one."
+        return (
+            f"The tables at {self._root} cannot be reached ({_plain(error)}): "
+            "check the network and the AWS_* settings, or set ISOBATH_STORE to another one."
+        )
+
+
+def _commit_properties() -> CommitProperties:
+    return CommitProperties(max_commit_retries=_COMMIT_RETRIES)
+
+
+def _of_sites(sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] | None:
+    return None if sites is None else [(_SITE, "in", sorted(set(sites)))]
+
+
+def _plain(error: Exception) -> str:
+    """Fold the coloured tree that delta-rs prints into one line."""
+    return " ".join(re.sub(r"\x1b\[\d+m|↳", " ", str(error)).split())[:600]
+
+
+def _fit(table: str, schema: pa.Schema, rows: pa.Table) -> pa.Table:
+    """Cast rows to a schema without loss, or say which column of which table does not fit.
+
+    Raises:
+        BadRows: a column is missing, unknown, of another kind, out of range, or null where it must not be.
+    """
+    if sorted(rows.column_names) != sorted(schema.names):
+        missing = sorted(set(schema.names) - set(rows.column_names))
+        unknown = sorted(set(rows.column_names) - set(schema.names))
+        raise BadRows(f"table '{table}': columns missing: {missing}, unknown: {unknown}, or one given twice")
+    columns = []
+    for field in schema:
+        column = rows[field.name]
+        if not _same_kind(column.type, field.type):
+            raise BadRows(f"table '{table}', column '{field.name}': {column.type} given, {field.type} wanted")
+        if column.null_count and not field.nullable:
+            raise BadRows(f"table '{table}', column '{field.name}': {column.null_count} nulls in a required column")
+        try:
+            columns.append(column.cast(field.type))
+        except (pa.ArrowException, ValueError) as error:
+            raise BadRows(f"table '{table}', column '{field.name}': {error}") from error
+    if _SITE in schema.names and pc.any(pc.equal(columns[schema.names.index(_SITE)], "")).as_py():
+        # A partition value that is empty comes back as null.
+        raise BadRows(f"table '{table}', column '{_SITE}': an empty site")
+    return pa.table(columns, schema=schema)
+
+
+def _same_kind(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Say whether a cast keeps the meaning; whether it keeps every value is checked by the cast itself."""
+    kinds = pa.types
+    if given == wanted or kinds.is_null(given):
+        return True
+    if kinds.is_dictionary(given):
+        return _same_kind(given.value_type, wanted)
+    if kinds.is_string(wanted):
+        return bool(kinds.is_large_string(given) or kinds.is_string_view(given))
+    if kinds.is_integer(wanted):
+        return bool(kinds.is_integer(given))
+    if kinds.is_floating(wanted):
+        return bool(kinds.is_integer(given) or kinds.is_floating(given))
+    if kinds.is_timestamp(wanted):
+        # A time without a zone may mean anything.
+        return bool(kinds.is_timestamp(given) and given.tz is not None and wanted.tz is not None)
+    if kinds.is_list(wanted):
+        return bool(kinds.is_list(given) or kinds.is_large_list(given)) and _same_kind(
+            given.value_type, wanted.value_type
+        )
+    if kinds.is_struct(wanted) and kinds.is_struct(given):
+        types = {field.name: field.type for field in given}
+        return types.keys() == {field.name for field in wanted} and all(
+            _same_kind(types[field.name], field.type) for field in wanted
+        )
+    return False

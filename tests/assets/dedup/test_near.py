@@ -1,0 +1,159 @@
+"""Near-duplicates, from stored texts to the tables."""
+
+import random
+from datetime import timedelta
+from itertools import permutations
+
+import pytest
+
+from assets import names
+from assets.dedup.near import NearSettings, near_duplicates_of_sites
+from resources.duckdb_engine import DuckDBEngine
+from resources.errors import PermanentError
+from tests.support.content import DAY_ONE, StoredPage, store
+from tests.support.memory import MemoryTables
+
+ENGINE = DuckDBEngine()
+# Any distance: these tests are about what becomes of candidates. Which pairs are candidates, test_pairs tells.
+ANY = NearSettings(max_distance=24)
+
+
+def text_of(seed: int, words: int = 400) -> list[str]:
+    dice = random.Random(seed)
+    return [f"word{dice.randrange(3_000)}" for _ in range(words)]
+
+
+def edited(words: list[str], start: int, count: int) -> list[str]:
+    return [*words[:start], *(f"edit{start}x{place}" for place in range(count)), *words[start + count :]]
+
+
+def materialized(pages: list[StoredPage], order: tuple[str, ...]) -> tuple[dict[str, str], list[dict[str, object]]]:
+    """Give whom each page joined, and the pairs, after the sites were materialized in an order."""
+    tables = MemoryTables()
+    store(tables, pages)
+    for site in order:
+        result = near_duplicates_of_sites(tables, ENGINE, [site], ANY)
+        tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
+        tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
+    rows = tables.read(names.T_NEAR_DUPLICATES).to_pylist()
+    pairs = tables.read(names.T_NEAR_PAIRS).to_pylist()
+    return {row["url_key"]: row["representative_key"] for row in rows}, sorted(pairs, key=str)
+
+
+def chain(sites: tuple[str, ...]) -> list[StoredPage]:
+    """Make pages each of which is like the one before it and the one after it, and no other."""
+    words, pages = text_of(1), []
+    for place, site in enumerate(sites):
+        words = edited(words, place * 60, 40)
+        seen = DAY_ONE + timedelta(days=place)
+        pages.append(StoredPage(site, f"https://{site}/page{place}", " ".join(words), first_seen_at=seen))
+    return pages
+
+
+@pytest.mark.slow
+def test_a_chain_of_small_edits_is_not_one_cluster_and_sites_agree_in_any_order() -> None:
+    sites = ("a", "b", "c", "d")
+    answers = [materialized(chain(sites), order) for order in list(permutations(sites))[::7]]
+
+    assert answers[0][0] == {"https://b/page1": "https://a/page0", "https://d/page3": "https://c/page2"}
+    assert [(pair["url_key"], pair["other_key"]) for pair in answers[0][1]] == [
+        ("https://a/page0", "https://b/page1"),
+        ("https://b/page1", "https://a/page0"),
+        ("https://b/page1", "https://c/page2"),
+        ("https://c/page2", "https://b/page1"),
+        ("https://c/page2", "https://d/page3"),
+        ("https://d/page3", "https://c/page2"),
+    ]
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_page_far_down_the_chain_gets_the_same_answer_alone() -> None:
+    tables = MemoryTables()
+    store(tables, chain(("a", "b", "c")))
+
+    result = near_duplicates_of_sites(tables, ENGINE, ["c"], ANY)
+
+    assert result.duplicates.num_rows == 0  # b is no representative, and a is not alike
+    assert result.pairs["other_key"].to_pylist() == ["https://b/page1"]
+
+
+def test_versions_and_languages_are_kept_apart_and_the_veto_is_recorded() -> None:
+    words = text_of(2)
+    pages = [
+        StoredPage("a", "https://a/3.11/x", " ".join(words)),
+        StoredPage("a", "https://a/3.12/x", " ".join(edited(words, 10, 5))),
+        StoredPage("a", "https://a/3.11/y", " ".join(edited(words, 50, 5)), language="de"),
+    ]
+    tables = MemoryTables()
+    store(tables, pages)
+
+    result = near_duplicates_of_sites(tables, ENGINE, ["a"], ANY)
+
+    assert result.duplicates.num_rows == 0
+    assert sorted(result.pairs["veto"].to_pylist()) == ["language"] * 2 + ["version"] * 4
+    assert (result.alike, result.vetoed) == (3, 3)
+    assert min(result.pairs["similarity"].to_pylist()) >= 0.8
+
+
+def test_only_one_page_of_a_cluster_of_exact_duplicates_is_compared() -> None:
+    words = text_of(3)
+    pages = [StoredPage("a", f"https://a/copy{number}", " ".join(words)) for number in range(5)]
+    pages.append(StoredPage("a", "https://a/edited-copy", " ".join(edited(words, 100, 4))))
+    tables = MemoryTables()
+    store(tables, pages)
+
+    result = near_duplicates_of_sites(tables, ENGINE, ["a"], ANY)
+
+    assert (result.compared_pages, result.candidates) == (2, 1)
+    assert result.duplicates.select(["url_key", "representative_key"]).to_pylist() == [
+        {"url_key": "https://a/edited-copy", "representative_key": "https://a/copy0"}
+    ]
+
+
+def test_a_page_that_another_declares_canonical_stands_for_the_earlier_one() -> None:
+    words = text_of(4)
+    pages = [
+        StoredPage("a", "https://a/early", " ".join(words), canonical="https://a/declared"),
+        StoredPage("a", "https://a/declared", " ".join(edited(words, 9, 4)), first_seen_at=DAY_ONE + timedelta(days=1)),
+    ]
+
+    assert materialized(pages, ("a",))[0] == {"https://a/early": "https://a/declared"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("明天下午三点在图书馆开会", "明天下午三点在体育馆开会"),
+        ("", "!!! ???"),
+        ("ok", "no"),
+    ],
+)
+def test_texts_with_few_features_get_no_verdict(one: str, other: str) -> None:
+    tables = MemoryTables()
+    store(tables, [StoredPage("a", "https://a/one", one), StoredPage("a", "https://a/two", other)])
+
+    result = near_duplicates_of_sites(tables, ENGINE, ["a"], NearSettings(max_distance=62))
+
+    assert (result.compared_pages, result.pairs.num_rows) == (0, 0)
+
+
+def test_an_empty_store_has_no_duplicates() -> None:
+    result = near_duplicates_of_sites(MemoryTables(), ENGINE, ["a"])
+
+    assert (result.pairs.num_rows, result.duplicates.num_rows, result.candidates) == (0, 0, 0)
+
+
+def test_a_lost_page_version_is_an_error_not_an_empty_text() -> None:
+    words = text_of(5)
+    tables = MemoryTables()
+    store(
+        tables,
+        [
+            StoredPage("a", "https://a/one", " ".join(words)),
+            StoredPage("a", "https://a/two", " ".join(edited(words, 1, 1))),
+        ],
+    )
+    del tables.rows[names.T_PAGES]
+
+    with pytest.raises(PermanentError, match="that pages does not hold"):
+        near_duplicates_of_sites(tables, ENGINE, ["a"], ANY)

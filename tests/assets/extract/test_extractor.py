@@ -1,0 +1,185 @@
+"""The extractor: one stored capture to the columns of one row."""
+
+import gzip
+import pickle
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assets.extract.extractor import EXTRACTOR_VERSION, ExtractDocument, extract
+from assets.schemas import PAGES
+
+URL = "https://e.test/a/b/tide-tables.html"
+PARAGRAPH = (
+    "<p>The tide is the rise and fall of the sea, and every harbour master keeps a table of it near the door, "
+    "so that those who sail can read when the water will carry them.</p>"
+)
+
+
+def read(
+    body: str | bytes,
+    *,
+    url: str = URL,
+    content_type: str | None = "text/html; charset=utf-8",
+    content_encoding: str | None = None,
+    robots_tag: str | None = None,
+) -> Any:
+    data = body.encode("utf-8", "replace") if isinstance(body, str) else body
+    return extract(ExtractDocument(url, data, content_encoding, content_type, robots_tag))
+
+
+def article(inner: str, head: str = "") -> str:
+    return (
+        f"<html lang=en><head>{head}</head><body><nav><a href=/>Home</a></nav><main><article>{inner}{PARAGRAPH * 3}"
+        "</article></main><footer>Imprint</footer></body></html>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("href", "plain", "based"),
+    [
+        ("x.html", "https://e.test/a/b/x.html", "https://e.test/root/x.html"),
+        ("../x.html", "https://e.test/a/x.html", "https://e.test/x.html"),
+        ("?p=2", "https://e.test/a/b/tide-tables.html?p=2", "https://e.test/root/?p=2"),
+        ("#part", "https://e.test/a/b/tide-tables.html#part", "https://e.test/root/#part"),
+        ("//cdn.test/y", "https://cdn.test/y", "https://cdn.test/y"),
+    ],
+)
+def test_links_in_markdown_are_absolute(href: str, plain: str, based: str) -> None:
+    inner = f"<p>Whoever wants to know more may go and read <a href='{href}'>this page</a>, which says it all.</p>"
+    assert f"[this page]({plain})" in read(article(inner))["markdown"]
+    assert f"[this page]({based})" in read(article(inner, "<base href='/root/'>"))["markdown"]
+
+
+def test_markdown_has_headings_lists_tables_and_code() -> None:
+    row = read(
+        article(
+            f"<h1>Tides</h1>{PARAGRAPH}<h2>By moon</h2>{PARAGRAPH}<ul><li>spring tide<li>neap tide</ul>"
+            "<pre><code>high = low + 6\nprint(high)</code></pre>"
+            "<table><tr><th>Hour</th><th>Metres</th></tr><tr><td>6</td><td>4.1</td></tr></table>"
+        )
+    )
+    for part in (
+        "# Tides",
+        "## By moon",
+        "- spring tide",
+        "```\nhigh = low + 6\nprint(high)\n```",
+        "| Hour | Metres |",
+    ):
+        assert part in row["markdown"]
+    assert "Home" not in row["markdown"]
+    assert "Imprint" not in row["text"]
+    assert "spring tide\nneap tide" in row["text"]
+    assert "|" not in row["text"]
+    assert row["characters"] == len(row["text"])
+
+
+@pytest.mark.parametrize("depth", [240, 300, 10_000])
+def test_deep_nesting_gives_text(depth: int) -> None:
+    row = read(f"<body>{'<div>' * depth}{PARAGRAPH * 3}{'</div>' * depth}</body>")
+    assert "harbour master" in row["text"]
+    assert row["reason"] == ""
+
+
+def test_a_huge_colspan_makes_no_huge_table() -> None:
+    cells = "<tr><th>Hour</th><th>Metres</th></tr><tr><td colspan=5000000000 rowspan=-1>6</td><td>4</td></tr>"
+    row = read(article(f"<table>{cells}</table>"))
+    assert row["reason"] == ""
+    assert len(row["markdown"]) < 2_000
+
+
+@pytest.mark.parametrize(
+    "root", ["<div id=app></div>", "<div id=root> </div>", "<app-root></app-root>", "<p>Loading</p>"]
+)
+def test_a_script_shell_is_marked_and_its_noscript_is_no_text(root: str) -> None:
+    row = read(
+        f"<head><title>Shell</title><script src=/app.js></script></head><body>{root}"
+        f"<noscript>You need to enable JavaScript to run this app. {PARAGRAPH}</noscript></body>"
+    )
+    assert "needs_js" in row["flags"]
+    assert "JavaScript" not in row["text"]
+    assert "harbour" not in row["text"]
+
+
+def test_a_short_page_with_scripts_is_no_shell() -> None:
+    row = read("<script src=/count.js></script><h1>Closed</h1><p>Back on Monday.</p>")
+    assert row["flags"] == ["too_short"]
+    assert row["text"].split() == ["Closed", "Back", "on", "Monday."]
+
+
+@pytest.mark.parametrize(
+    ("meta", "header", "flagged"),
+    [
+        ("<meta name=robots content=noindex>", None, True),
+        ("<meta name=robots content=NONE>", None, True),
+        ("", "noindex, nofollow", True),
+        ("<meta name=robots content=nofollow>", "googlebot: noindex", False),
+    ],
+)
+def test_noindex_is_a_flag(meta: str, header: str | None, flagged: bool) -> None:
+    assert ("noindex" in read(article("", meta), robots_tag=header)["flags"]) is flagged
+
+
+@pytest.mark.parametrize("body", ["", "\0\0", "<p> </p>", "<script>x</script>"])
+def test_no_text_is_empty_with_no_digest(body: str) -> None:
+    row = read(body)
+    assert row["flags"] == ["empty"]
+    assert (row["text_digest"], row["simhash"], row["features"]) == ("", None, 0)
+    assert (row["title"], row["title_source"]) == ("tide tables", "path")
+
+
+@pytest.mark.parametrize(
+    ("charset", "text", "name"),
+    [("cp949", "조수는 하루에 두 번 바뀝니다. ", "euc-kr"), ("latin-1", "Größe und Höhe der Flut. ", "iso-8859-1")],
+)
+def test_legacy_pages_have_right_titles_and_texts(charset: str, text: str, name: str) -> None:
+    body = f"<html><head><meta charset={name}><title>{text}</title></head><body><p>{text * 12}</p></body></html>"
+    row = read(gzip.compress(body.encode(charset)), content_type="text/html", content_encoding="gzip")
+    assert row["title"] == text.strip()
+    assert text.strip() in row["text"]
+    assert row["charset_source"] == "meta"
+
+
+def test_an_edited_word_changes_the_digest_and_a_clock_does_not() -> None:
+    page = article(f"<h1>Tides</h1>{PARAGRAPH}<p>Generated at 12:30:45, and seen by the harbour master.</p>")
+    digest = read(page)["text_digest"]
+    assert read(page.replace("12:30:45", "08:01:02"))["text_digest"] == digest
+    assert read(page.replace("near the door", "near the gate"))["text_digest"] != digest
+
+
+def test_what_is_no_html_is_said_to_be_none() -> None:
+    assert read(b"%PDF-1.7", content_type=None)["reason"] == "not_html"
+    assert read(b"<p>x", content_type="text/plain")["reason"] == "not_html"
+
+
+def test_a_row_has_the_columns_of_the_table_and_no_other() -> None:
+    given = {"site", "crawl_id", "url", "url_key", "fetched_at", "payload_digest"}
+    for row in (read(article("")), read(""), read("x", content_type="image/png")):
+        assert set(row) == set(PAGES.names) - given
+        assert row["extractor_version"] == EXTRACTOR_VERSION
+
+
+def test_a_worker_can_be_sent_the_work() -> None:
+    document = ExtractDocument(URL, article("").encode(), None, None, None)
+    assert pickle.loads(pickle.dumps(extract))(pickle.loads(pickle.dumps(document)))["reason"] == ""
+
+
+@pytest.mark.slow
+def test_many_paragraphs_cost_seconds_not_minutes() -> None:
+    started = time.monotonic()
+    read("<p>" * 100_000 + "x")
+    assert time.monotonic() - started < 60
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(max_size=60),
+    st.sampled_from(
+        ["<table><td colspan=", "<script type='application/ld+json'>", "<meta name=date content='", "<h1>"]
+    ),
+)
+def test_no_page_raises(text: str, before: str) -> None:
+    read(before + text)

@@ -1,0 +1,250 @@
+"""The pages of one site: what is extracted, what is reused, what the state says."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from assets import names
+from assets.extract.checks import texts_found
+from assets.extract.pages import PagesResult, pages_of_site
+from assets.schemas import FETCHES
+from assets.warc.records import capture_members, payload_digest
+from resources.ports import WorkFailure
+from resources.ports.workers import WorkFailureReason
+from tests.support.answers import NOON, answer
+from tests.support.memory import MemoryObjects, MemoryTables
+
+SITE = "e.test"
+LONG = "The harbour master keeps a table of the tides near the door, for all who sail at dawn. " * 6
+
+
+@dataclass
+class CountingWorkers:
+    """Workers in this process that remember what they were given; ``killed`` is an address that costs too much."""
+
+    done: list[str] = field(default_factory=list)
+    killed: str = ""
+
+    def map(self, function: Callable[[Any], Any], documents: Iterable[Any]) -> Iterator[Any]:
+        for document in documents:
+            self.done.append(document.url)
+            if document.url == self.killed:
+                yield WorkFailure(WorkFailureReason.TIMEOUT, "over 30 s")
+            else:
+                yield function(document)
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass
+class Crawled:
+    """A site whose fetches are written by hand."""
+
+    tables: MemoryTables = field(default_factory=MemoryTables)
+    objects: MemoryObjects = field(default_factory=MemoryObjects)
+    workers: CountingWorkers = field(default_factory=CountingWorkers)
+
+    def fetch(self, path: str, body: str = "", *, day: int = 0, outcome: str = "fetched", **facts: Any) -> None:
+        """Add the row of one request, and its capture when it has one."""
+        url, at = f"http://{SITE}{path}", NOON + timedelta(days=day)
+        row: dict[str, Any] = dict.fromkeys(FETCHES.names) | {
+            "site": SITE,
+            "crawl_id": f"crawl-{day}",
+            "layer": "depth_0",
+            "purpose": "page",
+            "url": url,
+            "url_key": url,
+            "origin_key": url,
+            "hop": 0,
+            "attempt": 1,
+            "is_final": True,
+            "outcome": outcome,
+            "reason": "",
+            "requested_at": at,
+            "fetch_ms": 1,
+            "body_bytes": len(body),
+        }
+        if outcome == "fetched":
+            data = body.encode()
+            response = answer(url, 200, data, ("Content-Type", "text/html; charset=utf-8"))
+            member, _ = capture_members(response, digest=payload_digest(data), original=None)
+            file = f"raw/{day}{path.replace('/', '_')}.warc.gz"
+            self.objects.put(file, member)
+            row |= {"status": 200, "content_type": "text/html; charset=utf-8", "payload_digest": payload_digest(data)}
+            row |= {"body_warc_file": file, "body_warc_offset": 0, "body_warc_bytes": len(member)}
+        self.tables.append(names.T_FETCHES, pa.Table.from_pylist([row | facts], schema=FETCHES))
+
+    def extract(self, *, full_refresh: bool = False) -> PagesResult:
+        """Run the asset's work."""
+        self.workers.done.clear()
+        return pages_of_site(SITE, self.tables, self.objects, self.workers, full_refresh=full_refresh)
+
+    def versions(self) -> list[dict[str, Any]]:
+        """Give the rows of ``pages``."""
+        rows: list[dict[str, Any]] = self.tables.read(names.T_PAGES).to_pylist()
+        return rows
+
+    def state(self, path: str) -> dict[str, Any]:
+        """Give the row of ``page_state`` of one path."""
+        rows = self.tables.read(names.T_PAGE_STATE).to_pylist()
+        return next(row for row in rows if row["url_key"] == f"http://{SITE}{path}")
+
+
+@pytest.fixture
+def site() -> Crawled:
+    return Crawled()
+
+
+def html(text: str = LONG, head: str = "") -> str:
+    return f"<html><head>{head}</head><body><h1>Tides</h1><p>{text}</p></body></html>"
+
+
+def test_a_page_gets_a_row_and_a_state(site: Crawled) -> None:
+    site.fetch("/a", html(head="<link rel=canonical href='/b/?utm_source=x'>"))
+    result = site.extract()
+    (row,) = site.versions()
+    assert (row["title"], row["crawl_id"], row["flags"]) == ("Tides", "crawl-0", [])
+    state = site.state("/a")
+    assert (state["status"], state["page_crawl_id"]) == ("live", "crawl-0")
+    assert (state["text_digest"], state["simhash"]) == (row["text_digest"], row["simhash"])
+    assert state["declared_canonical_key"] == f"http://{SITE}/b"
+    assert (result.metadata["rows_in"], result.metadata["rows_out"], result.live_pages) == (1, 1, 1)
+
+
+def test_a_second_run_does_nothing_and_says_the_same(site: Crawled) -> None:
+    site.fetch("/a", html())
+    first = site.extract()
+    second = site.extract()
+    assert site.workers.done == []
+    assert len(site.versions()) == 1
+    assert (first.digest, second.metadata["carried_over"]) == (second.digest, 1)
+
+
+def test_a_page_that_did_not_change_is_not_extracted_again(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.extract()
+    site.fetch("/a", html(), day=3)
+    site.extract()
+    assert site.workers.done == []
+    assert site.state("/a")["page_crawl_id"] == "crawl-0"
+    assert site.state("/a")["last_asked_at"] == NOON + timedelta(days=3)
+
+
+def test_a_page_that_changed_gets_another_version(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.fetch("/b", html("Another page. " * 30))
+    before = site.extract()
+    site.fetch("/a", html(LONG.replace("dawn", "dusk")), day=3)
+    after = site.extract()
+    assert site.workers.done == [f"http://{SITE}/a"]
+    assert len(site.versions()) == 3
+    assert site.state("/a")["page_crawl_id"] == "crawl-3"
+    assert before.digest != after.digest
+
+
+def test_the_same_bytes_with_another_robots_header_are_read_anew(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.extract()
+    site.fetch("/a", html(), day=3, robots_tag="noindex")
+    site.extract()
+    assert site.state("/a")["flags"] == ["noindex"]
+
+
+def test_equal_payloads_of_one_directory_are_extracted_once(site: Crawled) -> None:
+    site.fetch("/d/a", html())
+    site.fetch("/d/b", html())
+    site.fetch("/other/a", html())
+    result = site.extract()
+    assert len(site.workers.done) == 2
+    assert result.metadata["copied"] == 1
+    site.fetch("/d/c", html(), day=2)
+    site.extract()
+    assert site.workers.done == []
+    texts = {row["url_key"]: (row["url"], row["text_digest"]) for row in site.versions()}
+    assert len(texts) == 4
+    assert len({digest for _, digest in texts.values()}) == 1
+    assert all(key == url for key, (url, _) in texts.items())
+
+
+def test_a_copy_without_a_title_of_its_own_is_named_by_its_own_path(site: Crawled) -> None:
+    site.fetch("/high-tide", f"<p>{LONG}</p>")
+    site.fetch("/low-tide", f"<p>{LONG}</p>")
+    site.extract()
+    assert sorted(row["title"] for row in site.versions()) == ["high tide", "low tide"]
+
+
+def test_a_run_that_died_before_its_state_is_carried_on(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.extract()
+    state = site.state("/a")
+    del site.tables.rows[names.T_PAGE_STATE]
+    site.extract()
+    assert site.workers.done == []
+    assert len(site.versions()) == 1
+    assert site.state("/a") == state
+
+
+def test_full_refresh_extracts_everything_again(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.extract()
+    site.extract(full_refresh=True)
+    assert site.workers.done == [f"http://{SITE}/a"]
+
+
+def test_a_page_that_costs_too_much_is_a_row_with_a_reason(site: Crawled) -> None:
+    site.fetch("/slow", html())
+    site.fetch("/a", html("Another page. " * 30))
+    site.workers.killed = f"http://{SITE}/slow"
+    result = site.extract()
+    reasons = {row["url"]: row["reason"] for row in site.versions()}
+    assert reasons == {f"http://{SITE}/slow": "timeout: over 30 s", f"http://{SITE}/a": ""}
+    assert result.metadata["without_text_by_reason"] == {"timeout": 1}
+    site.extract()
+    assert site.workers.done == []
+
+
+def test_what_turns_out_to_be_no_page_is_looked_at_once(site: Crawled) -> None:
+    site.fetch("/data", "%PDF-1.7", content_type=None)
+    site.fetch("/picture", "x", content_type="image/png")
+    site.extract()
+    assert site.workers.done == [f"http://{SITE}/data"]
+    assert {site.state(path)["status"] for path in ("/data", "/picture")} == {"not_a_page"}
+    assert site.versions() == []
+    site.extract()
+    assert site.workers.done == []
+
+
+def test_a_gone_page_keeps_its_version(site: Crawled) -> None:
+    site.fetch("/a", html())
+    site.extract()
+    site.fetch("/a", outcome="gone", day=1)
+    site.extract()
+    assert (site.state("/a")["status"], site.state("/a")["gone_visits"]) == ("live", 1)
+    site.fetch("/a", outcome="gone", day=2)
+    site.extract()
+    assert (site.state("/a")["status"], site.state("/a")["gone_visits"]) == ("gone", 2)
+    assert site.state("/a")["page_crawl_id"] == "crawl-0"
+
+
+def test_what_was_never_there_has_a_state_without_a_version(site: Crawled) -> None:
+    site.fetch("/missing", outcome="gone")
+    site.fetch("/down", outcome="timeout")
+    site.fetch("/moved", outcome="redirected")
+    site.fetch("/denied", outcome="robots_denied")
+    site.extract()
+    states = {row["url_key"]: row["status"] for row in site.tables.read(names.T_PAGE_STATE).to_pylist()}
+    assert states == {f"http://{SITE}/missing": "gone", f"http://{SITE}/down": "error"}
+
+
+def test_a_site_that_was_never_fetched_has_no_pages(site: Crawled) -> None:
+    assert site.extract().metadata["rows_out"] == 0
+
+
+@pytest.mark.parametrize(("live", "empty", "passed"), [(0, 0, True), (10, 5, True), (10, 6, False), (1, 1, False)])
+def test_the_check_fails_when_most_pages_have_no_text(live: int, empty: int, passed: bool) -> None:
+    assert texts_found(live, empty).passed is passed

@@ -1,0 +1,192 @@
+"""What is written is what other people's tools read."""
+
+import gzip
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from fastwarc.warc import ArchiveIterator as FastWarcIterator
+from warcio.archiveiterator import ArchiveIterator
+
+from assets.schemas import FETCHES
+from assets.warc.cdxj import cdxj, surt
+from assets.warc.reading import read_bodies, read_body, read_facts
+from assets.warc.records import Place, StoredCopy, payload_digest
+from assets.warc.writing import WarcBatch, facts_table, verify_members
+from resources.errors import DamagedArchive
+from resources.folder_objects import FolderObjects
+from resources.ports import FetchResponse, Truncation
+from tests.support.answers import NOON, answer
+
+GZIPPED = gzip.compress(b"<p>packed", mtime=0)
+KEY = "raw/site=e.test/crawl=1/layer=depth_0/a.warc.gz"
+
+
+def capture(url: str, body: bytes, *headers: tuple[str, str], truncated: Truncation | None = None) -> FetchResponse:
+    return answer(url, 200, body, ("Content-Type", "text/html"), *headers, truncated=truncated)
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> Iterator[WarcBatch]:
+    made = WarcBatch(tmp_path / "a.warc.gz", KEY, opened_at=NOON, info={"software": "Isobath/test"})
+    yield made
+    made.discard()
+
+
+def rows_for(*places: Place) -> Any:
+    fields = {
+        "site": "e.test",
+        "crawl_id": "1",
+        "layer": "depth_0",
+        "purpose": "page",
+        "url": "http://e.test/a",
+        "url_key": "http://e.test/a",
+        "origin_key": "http://e.test/a",
+        "hop": 0,
+        "attempt": 1,
+        "is_final": True,
+        "outcome": "fetched",
+        "reason": "",
+        "requested_at": NOON,
+        "fetch_ms": 3,
+        "body_bytes": 8,
+        "status": 200,
+        "content_type": "text/html; charset=utf-8",
+        "payload_digest": payload_digest(b"one"),
+        "record_type": "response",
+    }
+
+    rows = [{**fields, "warc_file": p.file, "warc_offset": p.offset, "warc_bytes": p.length} for p in places]
+    return pa.Table.from_pylist(rows, schema=FETCHES)
+
+
+def test_warcio_reads_what_was_written_and_all_digests_hold(batch: WarcBatch) -> None:
+    batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    batch.add(capture("http://e.test/b", GZIPPED, ("Content-Encoding", "gzip")), digest=payload_digest(GZIPPED))
+    batch.seal(rows_for(), sealed_at=NOON)
+    seen = []
+    with batch.path.open("rb") as stream:
+        for record in ArchiveIterator(stream, check_digests="raise"):
+            content = record.content_stream().read()
+            seen.append((record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), content))
+            assert record.rec_headers.protocol == "WARC/1.1"
+    responses = [(uri, content) for kind, uri, content in seen if kind == "response"]
+    assert responses == [("http://e.test/a", b"one"), ("http://e.test/b", b"<p>packed")]
+    assert [kind for kind, _, _ in seen] == ["warcinfo", "response", "request", "response", "request", "metadata"]
+
+
+def test_fastwarc_reads_the_same(batch: WarcBatch) -> None:
+    batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    batch.seal(rows_for(), sealed_at=NOON)
+    with batch.path.open("rb") as stream:
+        records = [
+            (r.headers["WARC-Type"], r.verify_block_digest()) for r in FastWarcIterator(stream, parse_http=False)
+        ]
+    assert records == [("warcinfo", True), ("response", True), ("request", True), ("metadata", True)]
+
+
+def test_headers_that_no_longer_fit_are_renamed(batch: WarcBatch) -> None:
+    response = capture("http://e.test/a", b"abc", ("Transfer-Encoding", "chunked"), ("Content-Length", "99"))
+    batch.add(response, digest=payload_digest(b"abc"))
+    batch.seal(rows_for(), sealed_at=NOON)
+    with batch.path.open("rb") as stream:
+        record = next(r for r in ArchiveIterator(stream) if r.rec_type == "response")
+        headers = record.http_headers.headers
+    assert ("X-Crawler-Transfer-Encoding", "chunked") in headers
+    assert ("X-Crawler-Content-Length", "99") in headers
+    assert ("Content-Length", "3") in headers
+
+
+def test_a_revisit_points_at_the_stored_copy(batch: WarcBatch) -> None:
+    place = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    copy = StoredCopy("http://e.test/a", NOON, payload_digest(b"one"), place)
+    batch.add(capture("http://e.test/b", b"one"), digest=copy.payload_digest, original=copy)
+    batch.seal(rows_for(), sealed_at=NOON)
+    with batch.path.open("rb") as stream:
+        record = next(r for r in ArchiveIterator(stream) if r.rec_type == "revisit")
+        assert record.rec_headers.get_header("WARC-Refers-To-Target-URI") == "http://e.test/a"
+        assert record.rec_headers.get_header("WARC-Refers-To-Date") == "2026-01-02T12:00:00.250000Z"
+        assert record.rec_headers.get_header("WARC-Payload-Digest") == payload_digest(b"one")
+        assert record.content_stream().read() == b""
+
+
+def test_a_cut_body_says_so(batch: WarcBatch) -> None:
+    batch.add(capture("http://e.test/a", b"on", truncated=Truncation.DISCONNECT), digest=payload_digest(b"on"))
+    batch.seal(rows_for(), sealed_at=NOON)
+    with batch.path.open("rb") as stream:
+        record = next(r for r in ArchiveIterator(stream) if r.rec_type == "response")
+        assert record.rec_headers.get_header("WARC-Truncated") == "disconnect"
+
+
+def test_bodies_come_back_byte_for_byte_by_their_places(batch: WarcBatch, tmp_path: Path) -> None:
+    bodies = [bytes([n]) * 1000 for n in range(5)]
+    places = [
+        batch.add(capture(f"http://e.test/{n}", body, ("X-Note", "gr\u00fc\u00dfe")), digest=payload_digest(body))
+        for n, body in enumerate(bodies)
+    ]
+    batch.seal(rows_for(), sealed_at=NOON)
+    objects = FolderObjects(tmp_path / "store")
+    objects.put_file(KEY, batch.path)
+    assert [stored.body for stored in read_bodies(objects, places)] == bodies
+    one = read_body(objects, KEY, places[3].offset, places[3].length)
+    assert (one.url, one.body, one.header("content-type")) == ("http://e.test/3", bodies[3], "text/html")
+    assert [s.body for s in read_bodies(objects, [places[4], places[0]])] == [bodies[4], bodies[0]]
+
+
+def test_the_rows_can_be_read_back_from_the_file(batch: WarcBatch) -> None:
+    rows = rows_for(batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one")))
+    batch.seal(rows, sealed_at=NOON)
+    assert facts_table(read_facts(batch.path.read_bytes(), "a"), FETCHES).equals(rows)
+
+
+def test_an_unsealed_file_has_no_facts(batch: WarcBatch) -> None:
+    batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    batch._stream.flush()
+    with pytest.raises(DamagedArchive, match="no facts record"):
+        read_facts(batch.path.read_bytes(), "a.warc.gz")
+
+
+@pytest.mark.parametrize("cut", [1, 10, 200])
+def test_a_cut_file_does_not_verify(batch: WarcBatch, cut: int) -> None:
+    place = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
+    batch.seal(rows_for(), sealed_at=NOON)
+    data = batch.path.read_bytes()
+    batch.path.write_bytes(data[: place.offset + place.length - cut])
+    with pytest.raises(DamagedArchive, match=f"offset {place.offset}"):
+        verify_members(batch.path, [(0, place.offset), (place.offset, place.length)])
+
+
+def test_a_flipped_byte_is_found_when_the_body_is_read(batch: WarcBatch, tmp_path: Path) -> None:
+    place = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
+    batch.seal(rows_for(), sealed_at=NOON)
+    data = bytearray(batch.path.read_bytes())
+    data[place.offset + place.length // 2] ^= 0xFF
+    objects = FolderObjects(tmp_path / "store")
+    objects.put(KEY, bytes(data))
+    with pytest.raises(DamagedArchive):
+        read_body(objects, KEY, place.offset, place.length)
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://www.Example.org/", "org,example)/"),
+        ("https://example.org:8443/A/?b=2&a=1", "org,example:8443)/a?a=1&b=2"),
+        ("http://127.0.0.1:8080/x", "127.0.0.1:8080)/x"),
+    ],
+)
+def test_the_index_sorts_by_surt(url: str, key: str) -> None:
+    assert surt(url) == key
+
+
+def test_the_index_leads_to_the_record(batch: WarcBatch) -> None:
+    place = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    rows = rows_for(place)
+    batch.seal(rows, sealed_at=NOON)
+    line = cdxj(rows.to_pylist()).decode()
+    assert line.startswith('test,e)/a 20260102120000 {"url": "http://e.test/a", "mime": "text/html", "status": "200"')
+    member = batch.path.read_bytes()[place.offset : place.offset + place.length]
+    assert next(iter(ArchiveIterator(BytesIO(member)))).rec_headers.get_header("WARC-Target-URI") == "http://e.test/a"
