@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from assets.fetch.request import user_agent
 from assets.schemas import TABLES
+from pipelines.project import PROJECT
 from resources.clock import SystemClock
 from resources.delta_tables import DeltaTables
 from resources.document_workers import ProcessWorkers
@@ -28,7 +29,6 @@ from resources.site_catalog import YamlCatalog
 from resources.site_leases import SiteLeaseStore
 from resources.tantivy_index import TantivyIndex
 
-PROJECT: Final = Path(__file__).resolve().parent.parent
 WORKER_PRELOAD: Final = ("assets.links.page", "assets.extract.extractor")
 
 VARIABLES: Final[Mapping[str, str]] = {

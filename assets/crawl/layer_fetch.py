@@ -31,6 +31,7 @@ class LayerFetch:
         self._waiting: set[str] = set()  # origin keys without a final row
         self._all_in = asyncio.Event()
         self._failure: BaseException | None = None
+        self._done = 0
         self._errors = 0
         self._body_bytes = 0
         self.ends: dict[str, dict[str, Any]] = {}  # origin key -> its final row
@@ -151,12 +152,13 @@ class LayerFetch:
             return
         self.ends[item.origin_key] = row
         self._waiting.discard(item.origin_key)
+        self._done += 1
         self._errors += row["outcome"] in ERRORS
         self._crawl.ports.progress.note(
             ProgressNote(
                 site=self._crawl.site,
                 stage=self._layer,
-                done=len(self.ends),
+                done=self._done,
                 left=len(self._waiting),
                 errors=self._errors,
                 body_bytes=self._body_bytes,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pipelines.deployments import PROJECT
+from pipelines.project import PROJECT
 from resources.errors import IsobathError
 
 # Dagster reads these when it is imported.

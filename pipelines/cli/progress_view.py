@@ -1,7 +1,7 @@
 """The progress view: one live line a site, for a crawl started on a terminal."""
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
 from resources.ports import ProgressNote
@@ -10,7 +10,7 @@ from resources.ports import ProgressNote
 class _PagesPerSecond(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:.1f} pages/s", style="cyan")
+        return Text("" if speed is None else f"{speed:.0f}/s", style="cyan")
 
 
 class RichProgress:
@@ -19,11 +19,10 @@ class RichProgress:
     def __init__(self, console: Console) -> None:
         self._view = Progress(
             TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=12),
             TextColumn("{task.completed} done, {task.fields[left]} left"),
             _PagesPerSecond(),
-            TextColumn("{task.fields[errors]} errors, {task.fields[mebibytes]:.1f} MiB"),
-            TimeElapsedColumn(),
+            TextColumn("{task.fields[errors]} errors {task.fields[mebibytes]:.1f} MiB"),
             console=console,
         )
         self._tasks: dict[tuple[str, str], TaskID] = {}
