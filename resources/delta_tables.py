@@ -4,6 +4,7 @@ import contextlib
 import logging
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -15,9 +16,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 from deltalake import CommitProperties, DeltaTable, write_deltalake
-from deltalake.exceptions import CommitFailedError, SchemaMismatchError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
+from resources.table_rows import fitting_rows
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +57,10 @@ class DeltaTables:
             )
         self._schemas = dict(schemas)
         self._storage_options = dict(storage_options or {})
+        # Opening a table reads its whole log; a table that is kept open reads only what is new. One lock a table:
+        # writers of one process would only make each other lose their races.
+        self._opened: dict[str, DeltaTable] = {}
+        self._locks = {name: threading.Lock() for name in schemas}
 
     def append(self, table: str, rows: pa.Table) -> None:
         """Add rows in one commit; no rows, no commit.
@@ -63,7 +69,7 @@ class DeltaTables:
             BadRows: the rows do not fit the table's schema, or a required column holds nulls.
             StoreBusy: other writers won every race.
         """
-        fitting = _fit(table, self._schema(table), rows)
+        fitting = fitting_rows(table, self._schema(table), rows)
         if fitting.num_rows:
             self._commit(
                 table,
@@ -77,7 +83,7 @@ class DeltaTables:
             BadRows: as for ``append``, or a row of a site that is not among ``sites``.
             StoreBusy: other writers won every race.
         """
-        fitting = _fit(table, self._schema(table), rows)
+        fitting = fitting_rows(table, self._schema(table), rows)
         strangers = set(pc.unique(fitting[_SITE]).to_pylist()) - set(sites)
         if strangers:
             raise BadRows(f"table '{table}': rows of {sorted(strangers)}, which are not among the replaced sites")
@@ -115,27 +121,28 @@ class DeltaTables:
         if unknown:
             raise BadRows(f"table '{table}' has no column {sorted(unknown)}")
         wanted = pa.schema([schema.field(name) for name in names])
+        if as_of is not None and as_of.tzinfo is None:
+            raise ValueError(f"as_of must be an aware time, got {as_of}")
         with self._explained(table):
-            opened = self._open(table)
-            if opened is None or (sites is not None and not sites):
-                return wanted.empty_table()
-            if as_of is not None:
-                if as_of.tzinfo is None:
-                    raise ValueError(f"as_of must be an aware time, got {as_of}")
-                # Before its first commit a table has its first version, which is empty: creation is its own commit.
-                opened.load_as_version(as_of)
-            # Going through Python to Rust for each file of a folder takes twice as long.
-            files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
-            dataset = opened.to_pyarrow_dataset(
-                file_pruning_predicate=_of_sites(sites), filesystem=files, schema=schema.remove_metadata()
-            )
+            with self._locks[table]:
+                opened = self._current(table) if as_of is None else self._open(table)
+                if opened is None or (sites is not None and not sites):
+                    return wanted.empty_table()
+                if as_of is not None:
+                    # Before its first commit a table has its first version, which is empty: creation is a commit.
+                    opened.load_as_version(as_of)
+                # Going through Python to Rust for each file of a folder takes twice as long.
+                files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
+                dataset = opened.to_pyarrow_dataset(
+                    file_pruning_predicate=_of_sites(sites), filesystem=files, schema=schema.remove_metadata()
+                )
             return dataset.to_table(columns=names, filter=where).cast(wanted)
 
     def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
         """Give the Parquet files of the current version, as absolute paths or ``s3://`` URIs."""
         self._schema(table)
-        with self._explained(table):
-            opened = self._open(table)
+        with self._explained(table), self._locks[table]:
+            opened = self._current(table)
             if opened is None or (sites is not None and not sites):
                 return []
             found = opened.file_uris(file_pruning_predicate=_of_sites(sites))
@@ -155,6 +162,21 @@ class DeltaTables:
 
     def _uri(self, table: str) -> str:
         return f"{self._root}/{table}"
+
+    def _current(self, table: str) -> DeltaTable | None:
+        """Give the current version, or None if the table was never written. The table's lock is held."""
+        kept = self._opened.pop(table, None)
+        if kept is None:
+            kept = self._open(table)
+        else:
+            try:
+                kept.update_incremental()
+            except DeltaError:
+                # The log does not go on from there: the table was made anew, or its old versions were dropped.
+                kept = self._open(table)
+        if kept is not None:
+            self._opened[table] = kept
+        return kept
 
     def _open(self, table: str) -> DeltaTable | None:
         """Open the current version, or give None if the table was never written."""
@@ -188,8 +210,12 @@ class DeltaTables:
         """Write to the current version, again from the start when another commit got in between."""
         for attempt in range(_TRIES):
             try:
-                with self._explained(table):
-                    write(self._open(table) or self._create(table))
+                with self._explained(table), self._locks[table]:
+                    opened = self._current(table) or self._create(table)
+                    # Until the write is done, what is kept open may be half-way between two versions.
+                    self._opened.pop(table, None)
+                    write(opened)
+                    self._opened[table] = opened
                 return
             except CommitFailedError as error:
                 lost = error
@@ -241,58 +267,3 @@ def _of_sites(sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] |
 def _plain(error: Exception) -> str:
     """Fold the coloured tree that delta-rs prints into one line."""
     return " ".join(re.sub(r"\x1b\[\d+m|↳", " ", str(error)).split())[:600]
-
-
-def _fit(table: str, schema: pa.Schema, rows: pa.Table) -> pa.Table:
-    """Cast rows to a schema without loss, or say which column of which table does not fit.
-
-    Raises:
-        BadRows: a column is missing, unknown, of another kind, out of range, or null where it must not be.
-    """
-    if sorted(rows.column_names) != sorted(schema.names):
-        missing = sorted(set(schema.names) - set(rows.column_names))
-        unknown = sorted(set(rows.column_names) - set(schema.names))
-        raise BadRows(f"table '{table}': columns missing: {missing}, unknown: {unknown}, or one given twice")
-    columns = []
-    for field in schema:
-        column = rows[field.name]
-        if not _same_kind(column.type, field.type):
-            raise BadRows(f"table '{table}', column '{field.name}': {column.type} given, {field.type} wanted")
-        if column.null_count and not field.nullable:
-            raise BadRows(f"table '{table}', column '{field.name}': {column.null_count} nulls in a required column")
-        try:
-            columns.append(column.cast(field.type))
-        except (pa.ArrowException, ValueError) as error:
-            raise BadRows(f"table '{table}', column '{field.name}': {error}") from error
-    if _SITE in schema.names and pc.any(pc.equal(columns[schema.names.index(_SITE)], "")).as_py():
-        # A partition value that is empty comes back as null.
-        raise BadRows(f"table '{table}', column '{_SITE}': an empty site")
-    return pa.table(columns, schema=schema)
-
-
-def _same_kind(given: pa.DataType, wanted: pa.DataType) -> bool:
-    """Say whether a cast keeps the meaning; whether it keeps every value is checked by the cast itself."""
-    kinds = pa.types
-    if given == wanted or kinds.is_null(given):
-        return True
-    if kinds.is_dictionary(given):
-        return _same_kind(given.value_type, wanted)
-    if kinds.is_string(wanted):
-        return bool(kinds.is_large_string(given) or kinds.is_string_view(given))
-    if kinds.is_integer(wanted):
-        return bool(kinds.is_integer(given))
-    if kinds.is_floating(wanted):
-        return bool(kinds.is_integer(given) or kinds.is_floating(given))
-    if kinds.is_timestamp(wanted):
-        # A time without a zone may mean anything.
-        return bool(kinds.is_timestamp(given) and given.tz is not None and wanted.tz is not None)
-    if kinds.is_list(wanted):
-        return bool(kinds.is_list(given) or kinds.is_large_list(given)) and _same_kind(
-            given.value_type, wanted.value_type
-        )
-    if kinds.is_struct(wanted) and kinds.is_struct(given):
-        types = {field.name: field.type for field in given}
-        return types.keys() == {field.name for field in wanted} and all(
-            _same_kind(types[field.name], field.type) for field in wanted
-        )
-    return False

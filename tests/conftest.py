@@ -5,6 +5,8 @@ import os
 # Before anything imports dagster.
 os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,18 +18,28 @@ from resources.ports.tables import TableStore
 from tests.support.rig import Rig
 from tests.support.s3 import StoreKind, make_store
 
+_S3_SERVER = """
+import sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+sys.stdin.read()
+server.stop()
+"""
+
 Store = tuple[ObjectStore, TableStore, str]
 
 
 @pytest.fixture(scope="session")
 def s3_server() -> Iterator[str]:
     """Give the address of an S3 server on this machine, with the environment set to it."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
+    # In a process of its own: delta-rs may hold this process's lock while it waits for the server.
+    process = subprocess.Popen(
+        [sys.executable, "-c", _S3_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    endpoint = f"http://127.0.0.1:{process.stdout.readline().strip()}"
     with pytest.MonkeyPatch.context() as environment:
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             environment.delenv(name)
@@ -40,7 +52,7 @@ def s3_server() -> Iterator[str]:
         environment.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
         environment.setenv("NO_PROXY", "127.0.0.1")
         yield endpoint
-    server.stop()
+    process.communicate()  # the end of its input ends it
 
 
 @pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.slow)])

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from lxml.etree import _Element
+from lxml.etree import _Element, strip_tags
 from lxml.html import HtmlElement
 from trafilatura import bare_extraction
 from trafilatura.xml import xmltotxt
@@ -79,6 +79,7 @@ def prepare(tree: HtmlElement, page_url: str) -> None:
         else:
             element.set(name, url)
     _bound_spans(tree)
+    _flatten_code(tree)
     for element in list(tree.iter("noscript", "base")):
         # What a script shell says to those without scripts is not its text.
         if element.getparent() is not None:
@@ -130,6 +131,23 @@ def plain_text(tree: _Element, left_out: frozenset[str]) -> str:
 def _text_of(node: _Element) -> str:
     text = node.text or ""
     return text if node.tag in _VERBATIM else text.replace("\n", " ")
+
+
+def _flatten_code(tree: HtmlElement) -> None:
+    """Keep the text of markup inside inline code, which trafilatura drops; a link around all of it goes outside."""
+    for code in list(tree.iter("code")):
+        if not len(code) or next(code.iterancestors("pre"), None) is not None:
+            continue
+        links = list(code.iter("a"))
+        whole = len(links) == 1 and links[0].text_content().strip() == code.text_content().strip()
+        href = links[0].get("href") if whole else None
+        strip_tags(code, "*")
+        parent = code.getparent()
+        if href and parent is not None:
+            link = code.makeelement("a", {"href": href})
+            link.tail, code.tail = code.tail, None
+            parent.replace(code, link)
+            link.append(code)
 
 
 def _bound_spans(tree: HtmlElement) -> None:

@@ -183,3 +183,18 @@ def test_many_paragraphs_cost_seconds_not_minutes() -> None:
 )
 def test_no_page_raises(text: str, before: str) -> None:
     read(before + text)
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ('<code class="m"><a href="m.html">mod_alias</a></code>', "[`mod_alias`](http://a.test/d/m.html)"),
+        ("<code>one<b>two</b>three</code>", "`onetwothree`"),
+        ('<code>see <a href="m.html">this</a></code>', "`see this`"),
+    ],
+)
+def test_markup_inside_inline_code_keeps_its_text(html: str, markdown: str) -> None:
+    filler = "<p>" + "The directive is described at length in this paragraph of the manual. " * 6 + "</p>"
+    body = f"<html><body><main><h1>T</h1>{filler}<p>Use {html} here.</p></main></body></html>"
+    found = extract(ExtractDocument("http://a.test/d/x", body.encode(), None, "text/html", None))
+    assert f"Use {markdown} here." in str(found["markdown"])

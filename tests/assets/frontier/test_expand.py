@@ -1,0 +1,123 @@
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets
+from assets.frontier.expand import Expansion, expand, priority
+from assets.frontier.traps import TrapBudgets
+from assets.links.unread import unread_links
+from assets.schemas import LINKS
+from assets.url.scope import Refusal, RejectReason
+from resources.duckdb_engine import DuckDBEngine
+from tests.support.answers import NOON
+
+
+def candidate(url: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "url_key": url,
+        "url": url,
+        "other_urls": [],
+        "found_by": "link",
+        "found_on": "http://e.test/",
+        "in_links": 1,
+        "sitemap_priority": None,
+        **changes,
+    }
+
+
+def expanded(*candidates: dict[str, Any], budget: int = 100) -> Expansion:
+    def refusal(url: str) -> Refusal | None:
+        return None if url.startswith("http://e.test/") else Refusal(RejectReason.OUT_OF_SCOPE, "e.test")
+
+    return expand(candidates, depth=1, budget=budget, scope_refusal=refusal, traps=TrapBudgets())
+
+
+def test_what_is_out_of_scope_is_a_row_with_its_rule() -> None:
+    found = expanded(candidate("http://e.test/a"), candidate("http://other.test/"))
+    assert [row["url"] for row in found.frontier] == ["http://e.test/a"]
+    assert [(row["url"], row["reason"], row["rule"]) for row in found.refusals] == [
+        ("http://other.test/", "out_of_scope", "e.test")
+    ]
+    assert found.dropped == {"out_of_scope": 1}
+
+
+def test_a_trap_is_a_row_with_its_rule() -> None:
+    found = expanded(candidate("http://e.test/a/b/a/b/a/b/a/b"), candidate("http://e.test/guide/guide-2"))
+    assert [row["reason"] for row in found.refusals] == ["path_repeat"]
+    assert len(found.frontier) == 1
+
+
+def test_the_budget_cuts_the_lowest_priorities() -> None:
+    candidates = [candidate(f"http://e.test/{n}", in_links=n) for n in range(1, 6)]
+    found = expanded(*candidates, budget=2)
+    assert [row["in_links"] for row in found.frontier] == [5, 4]
+    assert {row["reason"] for row in found.refusals} == {"page_budget"}
+
+
+def test_what_a_person_chose_is_no_trap() -> None:
+    url = "http://e.test/a/b/a/b/a/b/a/b"
+    assert len(expanded(candidate(url, found_by="seed"), candidate(url + "/c", found_by="hub")).frontier) == 2
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 50)), unique_by=lambda pair: pair[0]),
+    st.integers(0, 6),
+)
+def test_every_candidate_becomes_one_row(pairs: list[tuple[str, int]], budget: int) -> None:
+    found = expanded(*(candidate(f"http://e.test/{name}", in_links=links) for name, links in pairs), budget=budget)
+    urls = [row["url"] for row in (*found.frontier, *found.refusals)]
+    assert sorted(urls) == sorted(f"http://e.test/{name}" for name, _ in pairs)
+    assert len(found.frontier) == min(budget, len(pairs))
+    assert sum(found.dropped.values()) == len(found.refusals)
+
+
+def test_hubs_come_first_and_sitemaps_and_links_count() -> None:
+    def rank(**changes: Any) -> float:
+        return priority(**{"depth": 1, "in_links": 1, "found_by": "link", "sitemap_priority": None, **changes})
+
+    assert rank(found_by="hub") > rank(sitemap_priority=1.0) > rank(in_links=2) > rank() > rank(depth=2)
+
+
+def parsed_page(key: str, *links: tuple[str, str]) -> dict[str, Any]:
+    hyperlinks = [{"url": url, "url_key": target, "kind": "a", "anchor": "", "rel": ""} for url, target in links]
+    facts = {"site": "e.test", "crawl_id": "1", "layer": "depth_0", "url": key, "url_key": key, "requested_at": NOON}
+    return {**unread_links(""), **facts, "hyperlinks": hyperlinks}
+
+
+@pytest.fixture
+def engine() -> DuckDBEngine:
+    return DuckDBEngine()
+
+
+def targets(engine: DuckDBEngine, pages: list[dict[str, Any]], known: list[str]) -> list[dict[str, Any]]:
+    links = pa.Table.from_pylist(pages, schema=LINKS)
+    expression: ibis.Table = new_targets(flat_links(links), pa.table({"url_key": pa.array(known, pa.string())}))
+    found = link_candidates(engine.run(expression))
+    assert found.schema.equals(CANDIDATES)
+    rows: list[dict[str, Any]] = found.to_pylist()
+    return rows
+
+
+def test_links_are_grouped_by_key_and_the_first_spelling_is_asked(engine: DuckDBEngine) -> None:
+    pages = [
+        parsed_page("p1", ("http://e.test/x/", "x"), ("http://e.test/y", "y")),
+        parsed_page("p2", ("http://e.test/x", "x"), ("http://e.test/x", "x")),
+    ]
+    rows = {row["url_key"]: row for row in targets(engine, pages, [])}
+    assert (rows["x"]["url"], rows["x"]["other_urls"]) == ("http://e.test/x/", ["http://e.test/x"])
+    assert (rows["x"]["in_links"], rows["x"]["found_on"]) == (2, "p1")
+    assert rows["y"]["in_links"] == 1
+
+
+def test_what_is_known_is_not_a_candidate(engine: DuckDBEngine) -> None:
+    pages = [parsed_page("p1", ("http://e.test/x", "x"), ("http://e.test/y", "y"))]
+    assert [row["url_key"] for row in targets(engine, pages, ["x"])] == ["y"]
+
+
+@pytest.mark.parametrize("pages", [[], [parsed_page("p1")]], ids=["no pages", "no links"])
+def test_nothing_linked_is_no_candidates(engine: DuckDBEngine, pages: list[dict[str, Any]]) -> None:
+    assert targets(engine, pages, []) == []

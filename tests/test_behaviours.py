@@ -1,0 +1,200 @@
+"""A crawl of everything that servers do wrong: each address ends with one outcome, and nothing else is lost."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from assets import names
+from resources.ports import SiteSettings, TableStore
+from tests.support.loopback import LoopbackSite, Page
+from tests.support.rig import DictCatalog, Rig, failure_sentence
+
+pytestmark = pytest.mark.slow
+
+OUTCOMES = {
+    "/_/chunked": "fetched",
+    "/_/gzip": "fetched",
+    "/_/lying-gzip": "fetched",
+    "/_/bomb": "fetched",
+    "/_/charset/euc-kr": "fetched",
+    "/_/folded-header": "fetched",
+    "/_/cookie-wall": "fetched",
+    "/_/etag": "fetched",
+    "/_/endless": "too_large",
+    "/_/drop": "truncated",
+    "/_/broken-chunks": "truncated",
+    "/_/drop-before": "network_error",
+    "/_/not-http": "network_error",
+    "/_/headers-bomb": "network_error",
+    "/_/ring/a": "redirected",
+    "/_/hops/12": "redirected",
+    "/_/status/403": "client_error",
+    "/_/status/404": "gone",
+    "/_/status/410": "gone",
+    "/_/status/500": "server_error",
+    "/paper": "wrong_type",
+    "/away": "out_of_scope",
+}
+
+
+def bad_site() -> LoopbackSite:
+    links = "".join(f'<a href="{path}">{path}</a> ' for path in OUTCOMES)
+    return LoopbackSite(
+        {
+            "/": Page(f"<title>Trouble</title><p>Here is trouble of every kind.</p>{links}"),
+            "/paper": Page(b"%PDF-1.4", content_type="application/pdf"),
+            "/away": Page("", 302, (("Location", "http://elsewhere.example/"),)),
+        }
+    )
+
+
+def settings(site: LoopbackSite, **changes: int) -> DictCatalog:
+    common = SiteSettings(site.host, seeds=(site.url("/"),), min_delay_s=0, allow_private_networks=True)
+    return DictCatalog({site.host: replace(common, **changes)})  # type: ignore[arg-type]
+
+
+def test_each_address_ends_with_one_outcome(rig: Rig) -> None:
+    with bad_site() as site:
+        rig.catalog = settings(site, max_body_bytes=400_000, max_depth=1)
+        result = rig.crawl(site.host)
+        assert result.success, failure_sentence(result)
+        asked = site.paths_seen()
+    ends = rig.rows(names.T_FETCHES, site.host, is_final=True, purpose="page")
+    found = {row["origin_key"].removeprefix(site.url("")): row["outcome"] for row in ends}
+    assert {path: found.pop(path) for path in OUTCOMES} == OUTCOMES
+    assert found == {"/": "fetched"}
+    assert asked.count("/_/status/500") == 3
+    assert asked.count("/_/status/403") == 1
+    assert asked.count("/_/drop") == 2
+    assert asked.count("/_/cookie-wall") == 2
+    assert len([path for path in asked if path.startswith("/_/hops/")]) == 11
+    reasons = {row["origin_key"].removeprefix(site.url("")): row["reason"] for row in ends}
+    assert reasons["/_/ring/a"] == "redirect_loop"
+    assert "10 hops" in reasons["/_/hops/12"]
+    korean = next(row for row in rig.rows(names.T_PAGES, site.host) if row["url"].endswith("/euc-kr"))
+    assert korean["charset"] == "euc-kr"
+    assert "\ufffd" not in korean["text"]
+
+
+def test_a_host_that_asks_to_wait_is_asked_later(rig: Rig) -> None:
+    refusals = iter([Page("", 503, (("Retry-After", "1"),))])
+
+    class ShySite(LoopbackSite):
+        def page(self, path: str) -> Page:
+            return next(refusals, Page("<p>Back again.")) if path == "/shy" else super().page(path)
+
+    with ShySite({"/": Page('<a href="/shy">shy</a><a href="/other">other</a>'), "/other": Page("<p>Other.")}) as site:
+        rig.catalog = settings(site, max_depth=1)
+        assert rig.crawl(site.host).success
+        times = [seen.monotonic_s for seen in site.requests if seen.path in ("/shy", "/other")]
+    assert [row["outcome"] for row in rig.rows(names.T_FETCHES, site.host, is_final=True, layer="depth_1")] == [
+        "fetched",
+        "fetched",
+    ]
+    # Whatever is asked after the refusal waits for it.
+    shy = [seen.monotonic_s for seen in site.requests if seen.path == "/shy"]
+    assert min(time for time in times if time > shy[0]) - shy[0] >= 1.0
+
+
+def test_a_host_that_wants_a_long_rest_is_set_aside(rig: Rig) -> None:
+    pages = {f"/{n}": Page("<p>Never read.") for n in range(5)}
+    links = '<a href="/busy">busy</a>' * 9 + "".join(f'<a href="{path}">x</a>' for path in pages)
+    busy = Page("", 429, (("Retry-After", "7200"),))
+    with LoopbackSite({"/": Page(links), "/busy": busy, **pages}) as site:
+        rig.catalog = settings(site, max_depth=1)
+        assert rig.crawl(site.host).success
+    rows = rig.rows(names.T_FETCHES, site.host, is_final=True, layer="depth_1")
+    assert len(rows) == 6
+    deferred = [row for row in rows if row["outcome"] == "deferred"]
+    assert len(deferred) >= 1
+    assert all(row["retry_at"] > row["requested_at"] for row in deferred)
+    assert len(site.paths_seen()) == len(set(site.paths_seen()))
+
+
+@pytest.mark.parametrize("robots", [500, "drop"])
+def test_a_robots_file_that_cannot_be_had_forbids_everything_until_it_can(rig: Rig, robots: int | str) -> None:
+    with LoopbackSite({"/": Page("<p>Read me.")}, robots=robots) as site:
+        rig.catalog = settings(site)
+        assert rig.crawl(site.host).success
+        assert set(site.paths_seen()) <= {"/robots.txt"}
+        seeds = rig.rows(names.T_SEEDS, site.host)
+        assert [(row["usable"], row["robots"]) for row in seeds] == [(False, "unreachable")]
+        site.robots = "User-agent: *\nDisallow:\n"
+        assert rig.crawl(site.host).success
+    assert len(rig.rows(names.T_FETCHES, site.host, outcome="fetched", purpose="page")) == 1
+
+
+def test_robots_rules_are_asked_once_and_kept(rig: Rig) -> None:
+    with LoopbackSite({"/": Page('<a href="/no/x">no</a>')}, robots="User-agent: *\nDisallow: /no/\n") as site:
+        rig.catalog = settings(site)
+        for _ in range(2):
+            assert rig.crawl(site.host).success
+        assert site.paths_seen().count("/robots.txt") == 1
+        assert "/no/x" not in site.paths_seen()
+    denied = rig.rows(names.T_FETCHES, site.host, outcome="robots_denied")
+    assert len(denied) == 2
+
+
+class StoreFailure(Exception):
+    """The failure that a test plants."""
+
+
+class FailingTables:
+    """A ``TableStore`` whose appends to ``fetches`` fail after the first few."""
+
+    def __init__(self, inner: TableStore, *, good_appends: int) -> None:
+        self._inner = inner
+        self._left = good_appends
+
+    def append(self, table: str, rows: pa.Table) -> None:
+        if table == names.T_FETCHES and rows.num_rows:
+            if self._left == 0:
+                raise StoreFailure("no commit today")
+            self._left -= 1
+        self._inner.append(table, rows)
+
+    def replace(self, table: str, *, sites: Sequence[str], rows: pa.Table) -> None:
+        self._inner.replace(table, sites=sites, rows=rows)
+
+    def read(
+        self,
+        table: str,
+        *,
+        sites: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        where: ds.Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> pa.Table:
+        return self._inner.read(table, sites=sites, columns=columns, where=where, as_of=as_of)
+
+    def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
+        return self._inner.files(table, sites=sites)
+
+    def location(self, table: str) -> str:
+        return self._inner.location(table)
+
+
+def test_a_batch_that_was_published_but_not_committed_is_taken_up(rig: Rig) -> None:
+    pages = {f"/{n}": Page(f"<title>{n}</title><p>Page {n} of a small and patient site.") for n in range(8)}
+    links = "".join(f'<a href="{path}">x</a>' for path in pages)
+    with LoopbackSite({"/": Page(links), **pages}) as site:
+        rig.catalog = settings(site, max_depth=1)
+        whole = rig.tables
+        rig.tables = FailingTables(whole, good_appends=2)
+        failed = rig.crawl(site.host)
+        assert not failed.success
+        assert "no commit today" in failure_sentence(failed)
+        asked_before = len(site.requests)
+        rig.tables = whole
+        assert rig.crawl(site.host).success
+        assert site.paths_seen()[asked_before:] == []
+    rows = rig.rows(names.T_FETCHES, site.host, is_final=True, purpose="page")
+    assert len(rows) == len({row["origin_key"] for row in rows}) == 9
+    event = rig.instance.get_latest_materialization_event(names.raw_batches(1))
+    assert event is not None
+    assert event.asset_materialization is not None
+    assert event.asset_materialization.metadata["recovered_captures"].value == 8
