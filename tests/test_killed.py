@@ -29,7 +29,7 @@ def wide_site() -> dict[str, Page]:
     return {"/": Page(f"<title>Wide</title>{links}"), **pages}
 
 
-def start(site: LoopbackSite, store: str, folder: Path) -> subprocess.Popen[bytes]:
+def start(site: LoopbackSite, store: str, folder: Path, *, lease_s: int = 1) -> subprocess.Popen[bytes]:
     (folder / "sites.yaml").write_text(
         f"sites:\n  '{site.host}':\n    min_delay_s: 0\n    allow_private_networks: true\n"
         f"    seeds: ['{site.url('/')}']\n    batch_max_bytes: 6000\n"
@@ -41,7 +41,7 @@ def start(site: LoopbackSite, store: str, folder: Path) -> subprocess.Popen[byte
         "DAGSTER_HOME": str(home),
         "ISOBATH_STORE": store,
         "ISOBATH_SITES": str(folder / "sites.yaml"),
-        "ISOBATH_LEASE_S": "1",
+        "ISOBATH_LEASE_S": str(lease_s),
         "ISOBATH_INDEX": str(folder / "index"),
         "ISOBATH_WORKERS": "1",
     }
@@ -60,30 +60,51 @@ def published_paths(objects: ObjectStore, site: LoopbackSite) -> set[str]:
     return found
 
 
+def signal_after(process: subprocess.Popen[bytes], site: LoopbackSite, requests: int, number: int) -> None:
+    deadline = time.monotonic() + GIVE_UP_S
+    while len(site.requests) < requests and process.poll() is None and time.monotonic() < deadline:
+        pass
+    os.kill(process.pid, number)
+    process.wait(GIVE_UP_S)
+
+
 @pytest.mark.parametrize("after_requests", [12, 35])
 def test_a_killed_crawl_carries_on_without_asking_twice(
     store_kind: StoreKind, tmp_path: Path, after_requests: int
 ) -> None:
     objects, tables, url = make_store(store_kind, tmp_path)
     with LoopbackSite(wide_site()) as site:
-        process = start(site, url, tmp_path)
         deadline = time.monotonic() + GIVE_UP_S
-        while len(site.requests) < after_requests and process.poll() is None and time.monotonic() < deadline:
-            pass
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process = start(site, url, tmp_path)
+        signal_after(process, site, after_requests, signal.SIGKILL)
         published = published_paths(objects, site)
         assert 0 < len(published) < PAGES
         asked_before = len(site.requests)
 
         while time.monotonic() < deadline:
             process = start(site, url, tmp_path)
-            if process.wait() == 0:
+            if process.wait(GIVE_UP_S) == 0:
                 break
         log = (tmp_path / "log.txt").read_text()
         assert process.returncode == 0, log
         asked_again = set(site.paths_seen()[asked_before:])
     assert not asked_again & published, log
+    check_whole(tables, site)
+
+
+def test_an_interrupted_crawl_keeps_all_that_it_fetched_and_frees_its_site(tmp_path: Path) -> None:
+    _, tables, url = make_store("folder", tmp_path)
+    with LoopbackSite(wide_site()) as site:
+        process = start(site, url, tmp_path, lease_s=600)
+        signal_after(process, site, 20, signal.SIGINT)
+        log = (tmp_path / "log.txt").read_text()
+        assert process.returncode == 130, log
+        assert "carries on" in log
+        process = start(site, url, tmp_path, lease_s=600)
+        assert process.wait(GIVE_UP_S) == 0, (tmp_path / "log.txt").read_text()
+        paths = site.paths_seen()
+    # At most the request that was open when the signal came is asked again.
+    assert len(paths) - len(set(paths)) <= 1
     check_whole(tables, site)
 
 

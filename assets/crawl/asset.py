@@ -1,16 +1,16 @@
 """The crawl as one Dagster multi_asset. Read, decide, write, report: the walk does it, this shell tells Dagster."""
 
 import hashlib
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import Iterator
 
 import dagster as dg
 
+from assets.crawl.background import in_background
 from assets.crawl.config import CrawlConfig
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.specs import crawl_check_specs, crawl_specs
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
-from assets.derived import SiteResult, failure_of_sites, site_events
+from assets.derived import SiteEvent, SiteResult, failure_of_sites, site_events
 from assets.partitions import CRAWL_POLICY
 from resources.errors import TransientError
 from resources.ports import (
@@ -29,7 +29,14 @@ from resources.ports import (
 def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
     """Make the multi_asset that walks sites down to ``depth_limit`` layers."""
 
-    async def crawl(
+    @dg.multi_asset(
+        name="crawl",
+        specs=crawl_specs(depth_limit),
+        check_specs=crawl_check_specs(depth_limit),
+        can_subset=True,
+        backfill_policy=CRAWL_POLICY,
+    )
+    def crawl(
         context: dg.AssetExecutionContext,
         config: CrawlConfig,
         tables: dg.ResourceParam[TableStore],
@@ -41,7 +48,7 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
         catalog: dg.ResourceParam[SiteCatalog],
         leases: dg.ResourceParam[SiteLeases],
         progress: dg.ResourceParam[Progress],
-    ) -> AsyncIterator[Any]:
+    ) -> Iterator[SiteEvent]:
         """Walk all sites of the run at once; log each stage of each site when it is done."""
         plan = WalkPlan(
             sites=list(context.partition_keys),
@@ -53,28 +60,19 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
         ports = CrawlPorts(tables, objects, engine, fetcher, workers, clock, catalog, leases, progress)
         objects.check()
         failed: dict[str, SiteFailed] = {}
-        async for event in walk_sites(plan, ports):
+        for event in in_background(lambda: walk_sites(plan, ports)):
             if isinstance(event, SiteFailed):
                 context.log.error("%s failed: %s\n%s", event.site, event.reason, event.trace)
                 failed[event.site] = event
                 continue
-            for dagster_event in site_events(context, event.key, event.site, site_result(event)):
-                yield dagster_event
+            yield from site_events(context, event.key, event.site, site_result(event))
         if failed:
             may_retry = context.has_partition_key and all(isinstance(f.error, TransientError) for f in failed.values())
             failure = failure_of_sites({site: f.reason for site, f in failed.items()}, len(plan.sites))
             failure.allow_retries = may_retry
             raise failure
 
-    # Dagster takes the return annotation of an async generator for the type of its one value.
-    del crawl.__annotations__["return"]
-    return dg.multi_asset(
-        name="crawl",
-        specs=crawl_specs(depth_limit),
-        check_specs=crawl_check_specs(depth_limit),
-        can_subset=True,
-        backfill_policy=CRAWL_POLICY,
-    )(crawl)
+    return crawl
 
 
 def site_result(event: StageDone) -> SiteResult:

@@ -65,7 +65,7 @@ class WalkPlan:
 async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDone | SiteFailed]:
     """Walk all sites at once; give what is done at the moment it is done.
 
-    When the iterator is closed early, each site publishes and commits what it has fetched.
+    When it is cancelled, each site publishes and commits what it has fetched and gives its lease back.
     """
     events: asyncio.Queue[StageDone | SiteFailed | None] = asyncio.Queue()
     with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:

@@ -78,12 +78,10 @@ def crawl_site(request: CrawlRequest, *, store: str | None, as_json: bool) -> in
         # Ask before anything starts, so that a mistake is one sentence and not a failed run.
         deployment.resources["catalog"].settings(site)
         deployment.objects.check()
-        try:
-            result = _run(deployment, site, seeds, request)
-        except KeyboardInterrupt:
-            progress.__exit__()
-            errors.print("isobath: interrupted; what was fetched is stored, the same command carries on")
-            return INTERRUPTED
+        result = _run(deployment, site, seeds, request)
+    if _was_interrupted(result):
+        errors.print("isobath: interrupted; what was fetched is stored, and the same command carries on")
+        return INTERRUPTED
     summary = crawl_summary(deployment, site)
     if not result.success:
         for sentence in _failures(result):
@@ -129,6 +127,11 @@ def _run(deployment: Deployment, site: str, seeds: list[str], request: CrawlRequ
     finally:
         deployment.resources["workers"].close()
         deployment.resources["fetcher"].close()
+
+
+def _was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    return any(error is not None and error.cls_name == "DagsterExecutionInterruptedError" for error in errors)
 
 
 def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
