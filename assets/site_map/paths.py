@@ -20,7 +20,8 @@ class Paths:
 def shortest_paths(pages: int, from_pages: Numbers, to_pages: Numbers, entries: Mapping[int, int]) -> Paths:
     """Walk from the entries of depth 0 in layers; then, for pages that no link reaches, from the other entries.
 
-    Of several parents at the same depth the lowest number wins.
+    Of several parents at the same depth the lowest number wins; a page that links reach from the entries of depth 0
+    has a parent that they reach too.
 
     Args:
         pages: how many there are, numbered from 0.
