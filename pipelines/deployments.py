@@ -97,9 +97,18 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
     )
 
 
-def environment_settings() -> Settings:
-    """Read the settings of this process."""
-    return settings_from(os.environ)
+def environment_settings(*, store: str | None = None) -> Settings:
+    """Read the settings of this process; ``store`` wins over the variable.
+
+    Raises:
+        BadSettings: names the variable, its value and what it may be.
+    """
+    if store is None:
+        return settings_from(os.environ)
+    named = store if "://" in store else str(Path(store).absolute())
+    # The index of another store is another index.
+    inherited = {name: value for name, value in os.environ.items() if name != "ISOBATH_INDEX"}
+    return settings_from({**inherited, "ISOBATH_STORE": named})
 
 
 def deploy(settings: Settings, *, progress: Progress | None = None) -> Deployment:
