@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,7 +19,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
-from resources.table_rows import fitting_rows
+from resources.table_rows import fitting_rows, read_rows
 
 _log = logging.getLogger(__name__)
 
@@ -71,10 +71,7 @@ class DeltaTables:
         """
         fitting = fitting_rows(table, self._schema(table), rows)
         if fitting.num_rows:
-            self._commit(
-                table,
-                lambda opened: write_deltalake(opened, fitting, mode="append", commit_properties=_commit_properties()),
-            )
+            self._commit(table, lambda opened: _write(opened, fitting))
 
     def replace(self, table: str, *, sites: Sequence[str], rows: pa.Table) -> None:
         """Put ``rows`` in the place of all rows of ``sites``, in one commit.
@@ -90,16 +87,8 @@ class DeltaTables:
         if not sites:
             return
         quoted = ", ".join("'" + site.replace("'", "''") + "'" for site in sorted(set(sites)))
-        self._commit(
-            table,
-            lambda opened: write_deltalake(
-                opened,
-                fitting,
-                mode="overwrite",
-                predicate=f"{_SITE} IN ({quoted})",
-                commit_properties=_commit_properties(),
-            ),
-        )
+        predicate = f"{_SITE} IN ({quoted})"
+        self._commit(table, lambda opened: _write(opened, fitting, predicate=predicate))
 
     def read(
         self,
@@ -136,7 +125,7 @@ class DeltaTables:
                 dataset = opened.to_pyarrow_dataset(
                     file_pruning_predicate=_of_sites(sites), filesystem=files, schema=schema.remove_metadata()
                 )
-            return dataset.to_table(columns=names, filter=where).cast(wanted)
+            return read_rows(dataset.to_table(columns=names, filter=where), wanted)
 
     def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
         """Give the Parquet files of the current version, as absolute paths or ``s3://`` URIs."""
@@ -256,8 +245,22 @@ class DeltaTables:
         )
 
 
-def _commit_properties() -> CommitProperties:
-    return CommitProperties(max_commit_retries=_COMMIT_RETRIES)
+def _write(opened: DeltaTable, rows: pa.Table, *, predicate: str | None = None) -> None:
+    """Append rows, or put them in the place of those that fit a predicate."""
+    stored = {field.name for field in opened.schema().fields}
+    young = [name for name in rows.column_names if name not in stored]
+    if young:
+        # The table is older than these columns: it gets them, optional, since its rows have none.
+        optional = [field.with_nullable(True) if field.name in young else field for field in rows.schema]
+        rows = pa.table(rows.columns, schema=pa.schema(optional))
+    schema_mode: Literal["merge"] | None = "merge" if young else None
+    commit = CommitProperties(max_commit_retries=_COMMIT_RETRIES)
+    if predicate is None:
+        write_deltalake(opened, rows, mode="append", schema_mode=schema_mode, commit_properties=commit)
+    else:
+        write_deltalake(
+            opened, rows, mode="overwrite", predicate=predicate, schema_mode=schema_mode, commit_properties=commit
+        )
 
 
 def _of_sites(sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] | None:

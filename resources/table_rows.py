@@ -37,6 +37,27 @@ def fitting_rows(table: str, schema: pa.Schema, rows: pa.Table) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
+def read_rows(rows: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """Give rows the declared schema; a required column that is younger than a row is empty there: "", 0, false, []."""
+    columns = [
+        pc.coalesce(rows[field.name], _empty(field.type))
+        if not field.nullable and rows[field.name].null_count
+        else rows[field.name]
+        for field in wanted
+    ]
+    return pa.table(columns, names=wanted.names).cast(wanted)
+
+
+def _empty(kind: pa.DataType) -> pa.Scalar:
+    if pa.types.is_list(kind):
+        return pa.scalar([], kind)
+    if pa.types.is_string(kind):
+        return pa.scalar("", kind)
+    if pa.types.is_timestamp(kind):
+        return pa.scalar(0, pa.int64()).cast(kind)
+    return pa.scalar(0).cast(kind)
+
+
 def _same_kind(given: pa.DataType, wanted: pa.DataType) -> bool:
     """Say whether a cast keeps the meaning; whether it keeps every value is checked by the cast itself."""
     kinds = pa.types
