@@ -13,7 +13,7 @@ CRAWL_FLAGS = $(if $(MAX_DEPTH),--max-depth $(MAX_DEPTH)) $(if $(MAX_PAGES),--ma
 	$(if $(MIN_DELAY),--min-delay $(MIN_DELAY)) $(if $(ALLOW_PRIVATE_NETWORKS),--allow-private-networks) \
 	$(if $(NEW_CRAWL),--new-crawl) $(if $(STORE),--store $(STORE))
 
-.PHONY: help setup setup-dev crawl demo ui search sites test check format lock clean
+.PHONY: help setup setup-dev crawl demo ui search sites test check conformance bench format lock clean
 
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,13 @@ check: setup-dev ## Lint, types, import contracts and the fast tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not slow"
+
+conformance: setup-dev ## Compare addresses, robots.txt and sitemaps with the field's own test data
+	@$(BIN)/python -m tests.conformance
+
+bench: setup-dev ## Measure the keys of links: make bench FOLDER=a/folder/of/html
+	@test -n "$(FOLDER)" || { echo "Say which pages: make bench FOLDER=a/folder/of/html"; exit 2; }
+	@$(BIN)/python -m bench.url_speed "$(FOLDER)"
 
 format: setup-dev ## Format the code
 	$(BIN)/ruff check --fix .

@@ -45,8 +45,15 @@ def _re2_pattern(pattern: str) -> str:
     return pattern
 
 
+def _suffix(suffix: str) -> str:
+    if not re.fullmatch(r"\.[A-Za-z0-9]+", suffix):
+        raise ValueError("not a dot followed by letters and digits")
+    return suffix
+
+
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 Pattern = Annotated[str, AfterValidator(_re2_pattern)]
+Suffix = Annotated[str, AfterValidator(_suffix)]
 WholeNumber = Annotated[int, Field(ge=1)]
 
 
@@ -63,6 +70,7 @@ class SettingsEntry(BaseModel):
     max_pages: WholeNumber = Field(BUILT_IN.max_pages, description="a whole number of pages, at least 1")
     include: list[Pattern] = Field([], description="a list of RE2 patterns such as ['/docs/']")
     exclude: list[Pattern] = Field([], description="a list of RE2 patterns such as ['/print/']")
+    document_suffixes: list[Suffix] = Field([], description="a list of suffixes such as ['.pdf', '.js']")
     min_delay_s: float = Field(BUILT_IN.min_delay_s, ge=0, description="a number of seconds, at least 0")
     max_delay_s: float = Field(BUILT_IN.max_delay_s, ge=0, description="a number of seconds, at least min_delay_s")
     allow_private_networks: bool = Field(BUILT_IN.allow_private_networks, description="true or false")

@@ -29,7 +29,9 @@ MODULES = sorted(
 
 def own_files() -> list[Path]:
     return sorted(
-        path for folder in ("assets", "resources", "pipelines", "tests") for path in (ROOT / folder).rglob("*.py")
+        path
+        for folder in ("assets", "resources", "pipelines", "tests", "bench")
+        for path in (ROOT / folder).rglob("*.py")
     )
 
 

@@ -137,6 +137,7 @@ def test_robots_rules_are_asked_once_and_kept(rig: Rig) -> None:
         assert "/no/x" not in site.paths_seen()
     denied = rig.rows(names.T_FETCHES, site.host, outcome="robots_denied")
     assert len(denied) == 2
+    assert {row["reason"] for row in denied} == {f"http://{site.host}/robots.txt: Disallow: /no/"}
 
 
 class StoreFailure(Exception):

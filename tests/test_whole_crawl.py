@@ -140,3 +140,16 @@ def test_an_only_page_crawl_stops_at_the_seed(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         crawl(rig, site, max_depth=0)
         assert set(site.paths_seen()) == {"/", "/robots.txt"}
+
+
+def test_another_spelling_of_an_address_is_asked_when_the_first_is_gone(rig: Rig) -> None:
+    links = '<a href="/guide/77">first</a><a href="/guide/77/">second</a><a href="/guide/78">only</a>'
+    with LoopbackSite({"/": links, "/guide/77/": "<p>With a slash.", "/guide/78/": "<p>Never linked."}) as site:
+        crawl(rig, site)
+        asked = [path for path in site.paths_seen() if path.startswith("/guide/")]
+    assert sorted(asked) == ["/guide/77", "/guide/77/", "/guide/78"]
+    ends = rig.rows(names.T_FETCHES, site.host, is_final=True, layer="depth_1")
+    assert {row["origin_key"].removeprefix(site.url("")): row["outcome"] for row in ends} == {
+        "/guide/77": "fetched",
+        "/guide/78": "gone",
+    }

@@ -5,6 +5,7 @@ middle of its loop. Here the walk goes on while Dagster writes events down, and 
 """
 
 import asyncio
+import contextlib
 import queue
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -68,5 +69,7 @@ def in_background(walk: Callable[[], AsyncIterator[Event]]) -> Iterator[Event]:
             yield item.event
     finally:
         if not ended:
-            loop.call_soon_threadsafe(task.cancel)
+            # The walk may have ended by itself and closed its loop in this very moment.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(task.cancel)
         thread.join()

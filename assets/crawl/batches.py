@@ -17,9 +17,11 @@ from assets.fetch.facts import as_table
 from assets.fetch.item import FetchItem
 from assets.fetch.outcome import FetchOutcome
 from assets.schemas import FETCHES, ROBOTS
+from assets.url.host import suffix_list_version
 from assets.warc.cdxj import cdxj
+from assets.warc.digest import payload_digest
 from assets.warc.reading import read_facts
-from assets.warc.records import Place, StoredCopy, payload_digest
+from assets.warc.records import Place, StoredCopy
 from assets.warc.writing import WarcBatch, facts_table
 from resources.ports import FetchResponse
 
@@ -124,6 +126,7 @@ class LayerBatches:
                 info={
                     "software": self._crawl.ports.fetcher.user_agent,
                     "robots": "obeyed: RFC 9309",
+                    "scope": f"registrable domain by the public suffix list of {suffix_list_version()}",
                     "isPartOf": f"{self._crawl.site} {self._crawl.crawl_id} {self._layer}",
                     "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
                 },

@@ -14,6 +14,7 @@ from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Judgement, Surroundings
 from assets.fetch.outcome import ERRORS, FetchOutcome
 from assets.fetch.robots import RobotsRules
+from assets.fetch.robots_answer import RobotsAnswer
 from resources.ports import FetchResponse, ProgressNote, SiteSettings
 
 RETRY_BASE_FACTOR: Final = 2.0  # first retry after twice the politeness delay, second after four times
@@ -68,6 +69,7 @@ class LayerFetch:
 
         recovered, rows = await self._crawl.to_thread(stored)
         self.ends |= {row["origin_key"]: row for row in rows if row["is_final"]}
+        self._known |= {row["url"] for row in rows if row["is_final"] and row["purpose"] == Purpose.SITEMAP}
         return recovered
 
     async def run(self, items: Sequence[FetchItem]) -> None:
@@ -79,6 +81,7 @@ class LayerFetch:
         if not fresh:
             return
         self._waiting |= fresh.keys()
+        self._known |= {item.url for item in fresh.values() if item.purpose is Purpose.SITEMAP}
         self._all_in.clear()
         for item in fresh.values():
             self._crawl.scheduler.submit(self, item)
@@ -98,9 +101,13 @@ class LayerFetch:
         """Give the robots rules of a host while they are fresh."""
         return self._robots.rules(host_key, self._crawl.ports.clock.now())
 
-    async def learn(self, host_key: str, rules: RobotsRules, status: int | None) -> None:
-        """Take the robots rules of a host."""
-        self._batches.add_robots(self._robots.learn(host_key, rules, status, self._crawl.ports.clock.now()))
+    def known_robots(self, host_key: str) -> RobotsAnswer | None:
+        """Give the last good answer of a host to a request for its robots.txt, stale or not."""
+        return self._robots.known(host_key)
+
+    async def learn(self, host_key: str, answer: RobotsAnswer) -> None:
+        """Take the answer of a host to a request for its robots.txt."""
+        self._batches.add_robots(self._robots.learn(host_key, answer, self._crawl.ports.clock.now()))
 
     async def settle(self, item: FetchItem, response: FetchResponse, judgement: Judgement) -> None:
         """Take the answer to a request: store it, note its row, and publish when it is time."""
@@ -121,6 +128,8 @@ class LayerFetch:
             self._known.add(item.url_key)
         if judgement.next_item is not None and item.purpose is Purpose.PAGE:
             self._known.add(judgement.next_item.url_key)
+        if judgement.next_item is not None and item.purpose is Purpose.SITEMAP:
+            self._known.add(judgement.next_item.url)
         if judgement.refused_hop is not None:
             hop = judgement.refused_hop
             target = item.towards(hop.url, url_key=hop.url_key, host_key=item.host_key, cookies=(), validators=None)

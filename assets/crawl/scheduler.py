@@ -19,11 +19,11 @@ from assets.fetch.outcome import FetchOutcome, outcome_detail, outcome_of
 from assets.fetch.plan import Ask, FetchPlan, Wait
 from assets.fetch.politeness import HostManners
 from assets.fetch.request import PRODUCT, request_of
-from assets.fetch.robots import RobotsRules, RobotsVerdict, read_robots
-from assets.markup.decoding import decode_body
+from assets.fetch.robots import RobotsRules, RobotsVerdict
+from assets.fetch.robots_answer import RobotsAnswer, robots_answer
 from resources.ports import Clock, Fetcher, FetchFailure, FetchResponse, SiteSettings
 
-MAX_ROBOTS_TEXT_BYTES: Final = 2 * 1024 * 1024
+MAX_SHOWN_LINE_CHARACTERS: Final = 300
 # Not a robots.txt that does not answer: there is no host that could be asked for anything.
 _NOBODY_TO_ASK: Final = frozenset({FetchFailure.PRIVATE_ADDRESS, FetchFailure.DNS_NOT_FOUND})
 
@@ -38,8 +38,12 @@ class Desk(Protocol):
         """Give the robots rules of a host while they are fresh; None when they must be asked."""
         ...
 
-    async def learn(self, host_key: str, rules: RobotsRules, status: int | None) -> None:
-        """Take the robots rules of a host."""
+    def known_robots(self, host_key: str) -> RobotsAnswer | None:
+        """Give the last good answer of a host to a request for its robots.txt, stale or not."""
+        ...
+
+    async def learn(self, host_key: str, answer: RobotsAnswer) -> None:
+        """Take the answer of a host to a request for its robots.txt."""
         ...
 
     async def settle(self, item: FetchItem, response: FetchResponse, judgement: Judgement) -> None:
@@ -106,9 +110,11 @@ class FetchScheduler:
 
     def withdraw(self, site: str) -> None:
         """Forget all that is queued for a site."""
-        self._plan.withdraw(site=site)
+        withdrawn = self._plan.withdraw(site=site)
         for host_key, items in self._awaiting_rules.items():
             self._awaiting_rules[host_key] = [item for item in items if item.site != site]
+        for item in withdrawn:
+            self._leave_to_others(item)
 
     async def _run(self) -> None:
         while True:
@@ -139,6 +145,7 @@ class FetchScheduler:
         except Exception as error:  # noqa: BLE001 - a bug met while one site is served must end that site, not the run
             self._plan.released(errand.item)
             self.withdraw(errand.item.site)
+            self._leave_to_others(errand.item)
             errand.desk.fail(error)
 
     async def _do(self, desk: Desk, item: FetchItem) -> None:
@@ -172,7 +179,7 @@ class FetchScheduler:
         self._plan.answered(item, fetch_s=response.fetch_ms / 1000, now_s=now_s)
         await desk.settle(item, response, judgement)
         if judgement.next_item is not None:
-            self.submit(desk, judgement.next_item, wait_s=judgement.wait_s)
+            self.submit(desk, _conditional(desk, judgement.next_item), wait_s=judgement.wait_s)
         elif item.purpose is Purpose.ROBOTS:
             await self._learn(desk, item, response)
         if judgement.set_aside:
@@ -187,38 +194,37 @@ class FetchScheduler:
             return
         self._awaiting_rules[host_key] = waiting
         address = f"{host_key}/robots.txt"
-        self.submit(
-            desk,
-            replace(
-                item,
-                purpose=Purpose.ROBOTS,
-                url=address,
-                url_key=address,
-                origin_key=address,
-                hop=0,
-                attempt=1,
-                chain=(),
-                cookies=(),
-                other_urls=(),
-                validators=None,
-            ),
+        first = replace(
+            item,
+            purpose=Purpose.ROBOTS,
+            url=address,
+            url_key=address,
+            origin_key=address,
+            hop=0,
+            attempt=1,
+            chain=(),
+            cookies=(),
+            other_urls=(),
+            validators=desk.surroundings.validators(address, address),
         )
+        self.submit(desk, _conditional(desk, first))
+
+    def _leave_to_others(self, item: FetchItem) -> None:
+        """Have a robots.txt asked by another site that waits for it, when the one that asked is gone."""
+        if item.purpose is Purpose.ROBOTS:
+            for held in self._awaiting_rules.pop(_asked_host(item), []):
+                self.submit(self._desks[held.site], held)
 
     async def _learn(self, desk: Desk, item: FetchItem, response: FetchResponse) -> None:
-        # A redirect may have led elsewhere; the rules are those of the host that was asked first.
-        host_key = item.origin_key.removesuffix("/robots.txt")
+        host_key = _asked_host(item)
         waiting = self._awaiting_rules.pop(host_key, [])
-        if response.failure in _NOBODY_TO_ASK:
+        if response.failure in _NOBODY_TO_ASK and item.host_key == host_key:
             for held in waiting:
                 await self._desks[held.site].decide(held, outcome_of(response), outcome_detail(response))
             return
-        body = decode_body(response.body, response.header("Content-Encoding"), max_bytes=MAX_ROBOTS_TEXT_BYTES).data
-        rules = read_robots(response.status, body, item.url, PRODUCT, response.header("Content-Type"))
-        if rules.verdict is RobotsVerdict.DISALLOW_ALL:
-            reason = f"{rules.reason}: {outcome_detail(response)}"
-            rules = RobotsRules.from_text(rules.verdict, reason, "", item.url, PRODUCT)
+        answer = robots_answer(item, response, desk.known_robots(host_key), now=self._clock.now())
         for owner in {id(d): d for d in [desk, *(self._desks[w.site] for w in waiting)]}.values():
-            await owner.learn(host_key, rules, response.status)
+            await owner.learn(host_key, answer)
         for held in waiting:
             self.submit(self._desks[held.site], held)
 
@@ -231,6 +237,20 @@ class FetchScheduler:
 def _denial(rules: RobotsRules, item: FetchItem) -> tuple[FetchOutcome, str] | None:
     if rules.verdict is RobotsVerdict.DISALLOW_ALL:
         return FetchOutcome.ROBOTS_UNREACHABLE, rules.reason
-    if not rules.allows(item.url, PRODUCT):
-        return FetchOutcome.ROBOTS_DENIED, f"{item.host_key}/robots.txt"
-    return None
+    decision = rules.decision(item.url, PRODUCT)
+    if decision.allowed:
+        return None
+    return FetchOutcome.ROBOTS_DENIED, f"{item.host_key}/robots.txt: {decision.line[:MAX_SHOWN_LINE_CHARACTERS]}"
+
+
+def _asked_host(item: FetchItem) -> str:
+    # A redirect may have led elsewhere; the rules are those of the host that was asked first.
+    return item.origin_key.removesuffix("/robots.txt")
+
+
+def _conditional(desk: Desk, item: FetchItem) -> FetchItem:
+    """Leave out the validators of a robots.txt whose rules are not at hand: "not modified" would tell nothing."""
+    if item.purpose is not Purpose.ROBOTS or item.validators is None:
+        return item
+    known = desk.known_robots(_asked_host(item))
+    return item if known is not None and known.is_confirmed_by(item.validators) else replace(item, validators=None)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl import crawl_log
 from assets.crawl.ports import CrawlPorts
+from assets.crawl.robots_book import RobotsBook
 from assets.crawl.scheduler import FetchScheduler
 from assets.derived import CheckResult
 from assets.fetch.facts import published_payloads, stored_copies
@@ -51,6 +52,7 @@ class SiteCrawl:
     ports: CrawlPorts
     scheduler: FetchScheduler
     scratch: Path  # local folder for WARC files under construction
+    robots: RobotsBook | None = None  # once a stage has opened it
     _copies: dict[str, Validators] | None = None
     _payloads: dict[str, StoredCopy] | None = None
 

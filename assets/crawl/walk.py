@@ -29,6 +29,7 @@ from assets.url.host import site_key_problem
 from assets.url.key import KeyRules
 from assets.url.scope import Scope
 from resources.errors import BadSettings, IsobathError, StageMissing
+from resources.ports import TableStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _begin(
             run_id=plan.run_id,
             max_depth=settings.max_depth,
         )
-    groups = seed_groups(site, settings.seeds, _remembered_seeds(ports, site))
+    groups = seed_groups(site, settings.seeds, remembered_seeds(ports.tables, site))
     crawl = SiteCrawl(
         site=site,
         crawl_id=crawl_id,
@@ -155,8 +156,9 @@ def _begin(
     return crawl, groups
 
 
-def _remembered_seeds(ports: CrawlPorts, site: str) -> list[str]:
-    rows = ports.tables.read(names.T_SEEDS, sites=[site], columns=["crawl_id", "seed_url", "usable"]).to_pylist()
+def remembered_seeds(tables: TableStore, site: str) -> list[str]:
+    """Give the usable seeds of a site's last seed check that found any."""
+    rows = tables.read(names.T_SEEDS, sites=[site], columns=["crawl_id", "seed_url", "usable"]).to_pylist()
     newest = max((row["crawl_id"] for row in rows if row["usable"]), default="")
     return [row["seed_url"] for row in rows if row["usable"] and row["crawl_id"] == newest]
 

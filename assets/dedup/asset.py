@@ -1,16 +1,19 @@
 """The assets of the duplicate tables."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 
 import dagster as dg
 import pyarrow as pa
 
 from assets import names
+from assets.dedup.aliases import aliases_of_site
 from assets.dedup.exact import exact_duplicates_of_sites
 from assets.dedup.near import near_duplicates_of_sites
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
-from resources.ports import QueryEngine, TableStore
+from assets.url.key import KeyRules
+from resources.ports import QueryEngine, SiteCatalog, TableStore
 
 
 @derived_asset(
@@ -18,20 +21,32 @@ from resources.ports import QueryEngine, TableStore
     deps=[names.PAGES],
     group="content",
     description="Pages whose text is that of another page, of any site in the store, and the page that stands for "
-    "them. Pages of different versions or languages are never put together. Nothing is deleted.",
+    "them. Pages of different versions or languages are never put together. Nothing is deleted. The table `aliases` "
+    "beside it holds addresses that are one page by evidence: redirect, declared canonical, equal text.",
     kinds={"python", "deltalake", "ibis"},
     code_version="1",
 )
 def exact_duplicates(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    engine: dg.ResourceParam[QueryEngine],
+    catalog: dg.ResourceParam[SiteCatalog],
 ) -> Iterator[SiteEvent]:
-    """Mark the exact duplicates of each site."""
+    """Mark the exact duplicates and the aliases of each site."""
 
     def work(site: str) -> SiteResult:
         rows = exact_duplicates_of_sites(tables, engine, [site])
         tables.replace(names.T_EXACT_DUPLICATES, sites=[site], rows=rows)
+        aliases = aliases_of_site(site, tables, KeyRules.of(catalog.settings(site)))
+        tables.replace(names.T_ALIASES, sites=[site], rows=aliases)
         clusters = rows.group_by(["representative_site", "representative_key"]).aggregate([])
-        return SiteResult({"pages": rows.num_rows, "clusters": clusters.num_rows}, _digest(rows))
+        metadata = {
+            "pages": rows.num_rows,
+            "clusters": clusters.num_rows,
+            "aliases": aliases.num_rows,
+            "aliases_by_evidence": dict(Counter(aliases.column("evidence").to_pylist())),
+        }
+        return SiteResult(metadata, _digest(rows, aliases.drop(["seen_at"])))
 
     yield from per_site(context, names.EXACT_DUPLICATES, work)
 

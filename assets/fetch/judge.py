@@ -24,7 +24,7 @@ class Surroundings:
 
     refusal: Callable[[str], Refusal | None]  # scope of the site
     key_rules: KeyRules
-    known: Container[str]  # url_keys that this crawl has already decided about
+    known: Container[str]  # url_keys that this crawl has already decided about; of sitemaps the addresses
     validators: Callable[[str, str], Validators | None]  # url_key and url -> stored copy
     retry_base_s: float  # wait before the first retry; doubled for the second
 
@@ -142,4 +142,11 @@ def _redirected(item: FetchItem, response: FetchResponse, around: Surroundings) 
             return Judgement(FetchOutcome.REDIRECTED, "target already known", redirect_url=target)
     elif not target_host:
         return Judgement(FetchOutcome.REDIRECTED, "not an http address", redirect_url=target)
+    elif item.purpose is Purpose.SITEMAP and target in around.known and not _was_asked_in_chain(target, following):
+        return Judgement(FetchOutcome.REDIRECTED, "target already known", redirect_url=target)
     return Judgement(FetchOutcome.REDIRECTED, redirect_url=target, next_item=following)
+
+
+def _was_asked_in_chain(url: str, item: FetchItem) -> bool:
+    """Tell whether a redirect chain comes back to an address, with a cookie this time."""
+    return url in {loop_key.partition("\n")[0] for loop_key in item.chain}

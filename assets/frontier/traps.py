@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
+from assets.frontier.session_paths import session_segments
 from assets.url.key import url_key
 from assets.url.scope import Refusal, RejectReason
 
@@ -20,6 +21,10 @@ MAX_EQUAL_NAMES: Final = 10  # id[]=1&id[]=2&... is how lists are sent
 CALENDAR_BUDGET: Final = 120  # dates for one pattern: ten years of monthly archives
 FACET_BUDGET: Final = 100  # addresses of one path with two parameters or more, before facets are suspected
 FACET_COMBINATIONS: Final = 10  # addresses for each value of the parameter that has most of them
+# Addresses under one path that differ from one before only in a segment like a session id. A path that is new is always
+# let in, so that each page behind the ids is had once.
+SESSION_BUDGET: Final = 10  # when the segment calls itself a session id
+TOKEN_BUDGET: Final = 300  # when it only looks random: /commit/<sha>/files is had for hundreds of commits
 
 _DATE: Final = (
     r"(?:19|20)\d\d-\d{1,2}(?:-\d{1,2})?|(?:19|20)\d\d-?w\d\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
@@ -64,6 +69,8 @@ class TrapBudgets:
     _dates: dict[str, int] = field(default_factory=dict)  # by calendar pattern
     _facets: dict[str, int] = field(default_factory=dict)  # by path: addresses with two parameters or more
     _values: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # by path, by parameter
+    _behind: dict[tuple[str, bool], set[str]] = field(default_factory=dict)  # what follows session ids, by their place
+    _repeats: dict[tuple[str, bool], int] = field(default_factory=dict)  # of what follows, by the same
 
     def refusal(self, url: str) -> Refusal | None:
         """Say whether the budget of an address's pattern is spent; changes nothing."""
@@ -71,6 +78,19 @@ class TrapBudgets:
         pattern = _calendar_pattern(key)
         if pattern and self._dates.get(pattern, 0) >= CALENDAR_BUDGET:
             return Refusal(RejectReason.CALENDAR, f"{pattern} more than {CALENDAR_BUDGET} times")
+        return self._session_refusal(key) or self._facet_refusal(key)
+
+    def _session_refusal(self, key: str) -> Refusal | None:
+        for segment in session_segments(key):
+            budget = SESSION_BUDGET if segment.named else TOKEN_BUDGET
+            known = segment.after in self._behind.get(segment.place, ())
+            if known and self._repeats.get(segment.place, 0) >= budget:
+                return Refusal(
+                    RejectReason.SESSION_PATH, f"{segment.before}<id>: more than {budget} known paths under another id"
+                )
+        return None
+
+    def _facet_refusal(self, key: str) -> Refusal | None:
         path, pairs = _facets(key)
         count = self._facets.get(path, 0)
         if len(pairs) < 2 or count < FACET_BUDGET:
@@ -90,6 +110,11 @@ class TrapBudgets:
         pattern = _calendar_pattern(key)
         if pattern:
             self._dates[pattern] = self._dates.get(pattern, 0) + 1
+        for segment in session_segments(key):
+            behind = self._behind.setdefault(segment.place, set())
+            if segment.after in behind:
+                self._repeats[segment.place] = self._repeats.get(segment.place, 0) + 1
+            behind.add(segment.after)
         path, pairs = _facets(key)
         if len(pairs) >= 2:
             self._facets[path] = self._facets.get(path, 0) + 1

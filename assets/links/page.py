@@ -19,7 +19,7 @@ from assets.markup.head import (
     web_address,
 )
 from assets.markup.tree import base_url, parse_html
-from assets.url.key import KeyRules, url_key
+from assets.url.key import KeyRules, resolve_with_key
 from assets.url.parse import parse
 
 ANCHOR_CHARACTERS_MAX: Final = 300
@@ -140,18 +140,13 @@ def _anchor(element: HtmlElement) -> str:
 
 def _hyperlinks(found: _Found, page_url: str, base: str, rules: KeyRules) -> list[dict[str, str]]:
     """Make the links absolute; what is no web address, and the page itself, is left out."""
-    keys: dict[str, str] = {}
     rows = []
     for href, kind, anchor, rel in found.hyperlinks:
         if href.startswith("#") and base == page_url:
             continue
-        url = web_address(href, base)
-        if url is None or url == page_url:
-            continue
-        key = keys.get(url)
-        if key is None:
-            key = keys[url] = url_key(url, rules)
-        rows.append({"url": url, "url_key": key, "kind": kind, "anchor": anchor, "rel": rel})
+        resolved = resolve_with_key(href, base, rules)
+        if resolved is not None and resolved[0] != page_url:
+            rows.append({"url": resolved[0], "url_key": resolved[1], "kind": kind, "anchor": anchor, "rel": rel})
     return rows
 
 

@@ -22,13 +22,23 @@ from assets.schemas.crawling import (
     ROBOTS,
     SEEDS,
     SITEMAP_ENTRIES,
+    SITEMAP_FILES,
 )
-from assets.schemas.serving import EXACT_DUPLICATES, FEED_STATE, FINDINGS, NEAR_DUPLICATES, NEAR_PAIRS, SITE_MAP
+from assets.schemas.serving import (
+    ALIASES,
+    EXACT_DUPLICATES,
+    FEED_STATE,
+    FINDINGS,
+    NEAR_DUPLICATES,
+    NEAR_PAIRS,
+    SITE_MAP,
+)
 
 TABLES: Final[dict[str, pa.Schema]] = {
     names.T_CRAWLS: CRAWLS,
     names.T_SEEDS: SEEDS,
     names.T_ROBOTS: ROBOTS,
+    names.T_SITEMAP_FILES: SITEMAP_FILES,
     names.T_SITEMAP_ENTRIES: SITEMAP_ENTRIES,
     names.T_FRONTIER: FRONTIER,
     names.T_REFUSALS: REFUSALS,
@@ -36,6 +46,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_LINKS: LINKS,
     names.T_PAGES: PAGES,
     names.T_PAGE_STATE: PAGE_STATE,
+    names.T_ALIASES: ALIASES,
     names.T_EXACT_DUPLICATES: EXACT_DUPLICATES,
     names.T_NEAR_PAIRS: NEAR_PAIRS,
     names.T_NEAR_DUPLICATES: NEAR_DUPLICATES,
@@ -45,6 +56,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
 }
 
 __all__ = [
+    "ALIASES",
     "CRAWLS",
     "EXACT_DUPLICATES",
     "FEED_STATE",
@@ -62,6 +74,7 @@ __all__ = [
     "ROBOTS",
     "SEEDS",
     "SITEMAP_ENTRIES",
+    "SITEMAP_FILES",
     "SITE_MAP",
     "TABLES",
     "UTC_TIME",

@@ -41,12 +41,37 @@ ROBOTS = pa.schema(
         column("host_key", pa.string(), "scheme, host and port"),
         column("fetched_at", UTC_TIME, "when it was asked"),
         column("expires_at", UTC_TIME, "when it must be asked again"),
-        column("status", pa.int32(), "HTTP status of the last hop", optional=True),
+        column("url", pa.string(), "of the last hop"),
+        column("status", pa.int32(), "HTTP status of the last hop; 304 when it confirmed the text", optional=True),
         column("verdict", pa.string(), "read_rules, allow_all or disallow_all"),
         column("reason", pa.string(), "what decided the verdict"),
         column("body", pa.string(), "the text, as far as it was read"),
+        column("etag", pa.string(), "ETag of the text", optional=True),
+        column("last_modified", pa.string(), "Last-Modified of the text", optional=True),
         column("crawl_delay_s", pa.float64(), "Crawl-delay that applies to us", unit="s", optional=True),
         column("sitemaps", pa.list_(pa.string()), "Sitemap lines, absolute"),
+    ]
+)
+
+SITEMAP_FILES = pa.schema(
+    [
+        SITE,
+        CRAWL_ID,
+        column("sitemap_url", pa.string(), "the publisher's file, as it is named"),
+        column("final_url", pa.string(), "where it ended after redirects"),
+        column("named_by", pa.string(), "robots, index or usual_place"),
+        column("found_on", pa.string(), "the index, or the host key of the robots.txt; empty for the usual place"),
+        column("level", pa.int32(), "1, or one more than that of its index"),
+        column("outcome", pa.string(), "fetch outcome of the last hop"),
+        column("reason", pa.string(), "why not all of it could be read, or why nothing was; empty when all is well"),
+        column("read_at", UTC_TIME, "when it was asked"),
+        column("payload_digest", pa.string(), "sha1:BASE32 of the payload", optional=True),
+        column("entries", pa.int64(), "entries taken", unit="entries"),
+        column("sitemaps", pa.int64(), "sitemaps that it names", unit="files"),
+        column("other_host", pa.int64(), "addresses left out, for it may not speak for their hosts", unit="addresses"),
+        column("lastmods", pa.int64(), "entries that state a lastmod", unit="entries"),
+        column("invalid_lastmods", pa.int64(), "of those: no date", unit="entries"),
+        column("future_lastmods", pa.int64(), "of those: later than tomorrow; ignored", unit="entries"),
     ]
 )
 
@@ -54,10 +79,11 @@ SITEMAP_ENTRIES = pa.schema(
     [
         SITE,
         CRAWL_ID,
-        column("sitemap_url", pa.string(), "the publisher's file"),
+        column("sitemap_url", pa.string(), "the publisher's file, as it is named"),
         URL,
         URL_KEY,
-        column("lastmod", UTC_TIME, "when the publisher says it changed", optional=True),
+        column("lastmod", UTC_TIME, "when the publisher says it changed; never in the future", optional=True),
+        column("changefreq", pa.string(), "always, hourly, daily, weekly, monthly, yearly or never", optional=True),
         column("sitemap_priority", pa.float64(), "0..1", optional=True),
     ]
 )

@@ -2,7 +2,18 @@
 
 import pyarrow as pa
 
-from assets.schemas.columns import CRAWL_ID, SITE, URL, URL_KEY, column
+from assets.schemas.columns import CRAWL_ID, SITE, URL, URL_KEY, UTC_TIME, column
+
+ALIASES = pa.schema(
+    [
+        SITE,
+        column("url_key", pa.string(), "an address that is another page's"),
+        column("alias_of", pa.string(), "url_key of the page that it is"),
+        column("evidence", pa.string(), "redirect, canonical or digest"),
+        column("detail", pa.string(), "what was seen: the redirect target, the declared canonical, the shared digest"),
+        column("seen_at", UTC_TIME, "when the evidence was seen last"),
+    ]
+)
 
 EXACT_DUPLICATES = pa.schema(
     [

@@ -1,7 +1,10 @@
 """Hosts: the host key (politeness, robots.txt), the registrable domain (scope), and which names may be a site key."""
 
+import hashlib
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.metadata import version
+from importlib.resources import files
 from typing import Final
 
 from ada_url import URL
@@ -61,17 +64,57 @@ def without_trailing_dots(href: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
-    """Give the public suffix plus one label; a host without one (an IP address, ``localhost``) is its own.
+    """Give the unit of scope: a listed public suffix plus one label; a host without one scopes to itself.
+
+    Such hosts are IP addresses, ``localhost``, public suffixes themselves, and names under a top-level domain that no
+    list knows: on a private network two of those are seldom one site.
 
     Args:
         host: as ``host_name`` gives it.
 
     >>> registrable_domain("docs.example.co.uk"), registrable_domain("alice.github.io"), registrable_domain("127.0.0.1")
     ('example.co.uk', 'alice.github.io', '127.0.0.1')
+    >>> registrable_domain("github.io"), registrable_domain("wiki.corp.internal")
+    ('github.io', 'wiki.corp.internal')
     """
-    if ":" in host:
+    if ":" in host or host.startswith("."):
         return host
     return _SUFFIXES.extract_str(host).top_domain_under_public_suffix or host
+
+
+def public_registrable_domain(host: str) -> str | None:
+    """Give what could be registered for a host; None for IP addresses, public suffixes and what is no host name.
+
+    A top-level domain that no list knows counts as a public suffix, and a leading dot makes no host name.
+
+    Args:
+        host: as ``host_name`` gives it.
+
+    Source: publicsuffix.org/list, the algorithm, whose last rule is ``*``.
+
+    >>> public_registrable_domain("docs.example.co.uk"), public_registrable_domain("a.b.unlisted")
+    ('example.co.uk', 'b.unlisted')
+    >>> [public_registrable_domain(host) for host in ("co.uk", "127.0.0.1", "::1", "localhost", ".example.org", "")]
+    [None, None, None, None, None, None]
+    """
+    if ":" in host or host.startswith("."):
+        return None
+    found = _SUFFIXES.extract_str(host)
+    if found.suffix or found.ipv4:
+        return found.top_domain_under_public_suffix or None
+    labels = host.split(".")
+    return ".".join(labels[-2:]) if len(labels) > 1 else None
+
+
+@cache
+def suffix_list_version() -> str:
+    """Name the public suffix list in use: the package that bundles it, and the start of its SHA-256.
+
+    >>> suffix_list_version().startswith("tldextract ")
+    True
+    """
+    digest = hashlib.sha256(files("tldextract").joinpath(".tld_set_snapshot").read_bytes()).hexdigest()
+    return f"tldextract {version('tldextract')} sha256:{digest[:12]}"
 
 
 def site_key_problem(key: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from assets.url.escapes import normal_escapes
 from assets.url.host import without_trailing_dots
-from assets.url.parse import encodable, parse, split_web_address
+from assets.url.parse import encodable, parse, resolve, split_web_address
 from resources.errors import BadSettings
 from resources.ports import SiteSettings
 
@@ -74,6 +74,10 @@ SESSION_PARAMETERS: Final = (
 )
 _PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*", re.IGNORECASE)
 _SLASHES: Final = re.compile("//+")
+# An address that no rule changes, as nearly all links are: no escape, no ";", no query, no slash too many.
+_NORMAL: Final = re.compile(
+    r"https?://[a-z0-9.-]*[a-z0-9](?::[0-9]+)?/(?:[A-Za-z0-9\-._~!$&'()*+,=:@]+(?:/[A-Za-z0-9\-._~!$&'()*+,=:@]+)*)?"
+)
 
 
 class KeyRule(StrEnum):
@@ -143,8 +147,26 @@ def url_key(url: str, rules: KeyRules = DEFAULT_RULES) -> str:
     'http://e.test/a/b?a=1&b=2'
     """
     href = parse(url)
-    if href is None:
-        return encodable(url)
+    return encodable(url) if href is None else _key(href, rules)
+
+
+def resolve_with_key(href: str, base: str, rules: KeyRules = DEFAULT_RULES) -> tuple[str, str] | None:
+    """Give the address that a link means, without fragment, and its url_key; None when it is no http(s) address.
+
+    The same as ``resolve`` and ``url_key`` one after the other, but parsed once.
+
+    >>> resolve_with_key("b/?utm_source=x#top", "http://e.test/a/")
+    ('http://e.test/a/b/?utm_source=x', 'http://e.test/a/b')
+    >>> resolve_with_key("mailto:a@e.test", "http://e.test/")
+    """
+    url = resolve(href, base)
+    return (url, _key(url, rules)) if url and url.startswith(("http://", "https://")) else None
+
+
+def _key(href: str, rules: KeyRules) -> str:
+    """Give the key of an address as ``parse`` and ``resolve`` give it."""
+    if _NORMAL.fullmatch(href):
+        return href
     parts = split_web_address(href)
     if parts is None:
         return href

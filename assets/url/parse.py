@@ -1,11 +1,19 @@
 """WHATWG parsing and resolving of addresses. What an address means to us is decided beside it, never here."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from ada_url import URL
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# A relative path that WHATWG parsing only appends, after steps up: no segment is empty, starts with a dot or has what
+# must be escaped. Nearly all links of a page are so.
+_PLAIN: Final = re.compile(
+    r"(/|(?:\.\./)*)((?:[A-Za-z0-9\-_~][A-Za-z0-9\-_~.]*/)*(?:[A-Za-z0-9\-_~][A-Za-z0-9\-_~.]*/?)"
+    r"(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%]*)?)(?:#.*)?",
+    re.DOTALL,
+)
 
 
 def parse(url: str) -> str | None:
@@ -28,6 +36,17 @@ def resolve(href: str, base: str) -> str | None:
     >>> resolve("../x.html", "http://e.test/a/b/c.html")
     'http://e.test/a/x.html'
     """
+    plain = _PLAIN.fullmatch(href)
+    if plain is not None:
+        place = _place(base)
+        if place is not None:
+            origin, directory = place
+            up, path = plain.groups()
+            if not up:
+                return f"{origin}{directory}/{path}"
+            if up == "/":
+                return f"{origin}/{path}"
+            return f"{origin}{directory.rsplit('/', len(up) // 3)[0]}/{path}"
     try:
         return _without_fragment(URL(href, base).href)
     except UnicodeEncodeError:
@@ -62,6 +81,18 @@ def split_web_address(href: str) -> tuple[str, str, str] | None:
         cut = href.index("/", 7)
         return "http", href[7:cut], href[cut:]
     return None
+
+
+@lru_cache(maxsize=256)
+def _place(base: str) -> tuple[str, str] | None:
+    """Give scheme with authority, and the directory without its last slash; None for what is no http(s) address."""
+    page = parse(base)
+    parts = split_web_address(page) if page else None
+    if parts is None:
+        return None
+    scheme, authority, rest = parts
+    directory = rest.partition("?")[0].rpartition("/")[0]
+    return f"{scheme}://{authority}", directory
 
 
 def _without_fragment(href: str) -> str:

@@ -3,6 +3,7 @@
 Traps and budgets say no with the same words, but are decided in the frontier room.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,6 +33,7 @@ class RejectReason(StrEnum):
     PARAM_REPEAT = "param_repeat"
     CALENDAR = "calendar"
     FACETS = "facets"
+    SESSION_PATH = "session_path"
     PAGE_BUDGET = "page_budget"
 
 
@@ -45,9 +47,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What belongs to a site: registrable domains, and patterns that a URL must or must not match."""
+    """What belongs to a site: registrable domains, suffixes, and patterns that a URL must or must not match."""
 
     domains: frozenset[str]
+    document_suffixes: frozenset[str] = frozenset()  # of pages, in lower case with the dot, though listed as resources
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -67,7 +70,12 @@ class Scope:
                         f"site {settings.site!r}: the {name} pattern {pattern!r} is no RE2 regular expression: {error}"
                     ) from error
         hosts = [host_name(address) for address in (f"http://{settings.site}/", *seeds)]
-        return cls(frozenset(registrable_domain(host) for host in hosts if host), settings.include, settings.exclude)
+        return cls(
+            domains=frozenset(registrable_domain(host) for host in hosts if host),
+            document_suffixes=frozenset(suffix.lower() for suffix in settings.document_suffixes),
+            include=settings.include,
+            exclude=settings.exclude,
+        )
 
     def refusal(self, url: str) -> Refusal | None:
         """Say why an address does not belong to the site; None when it does.
@@ -82,7 +90,7 @@ class Scope:
         if registrable_domain(host_name(href)) not in self.domains:
             return Refusal(RejectReason.OUT_OF_SCOPE, ", ".join(sorted(self.domains)))
         suffix = resource_suffix(href)
-        if suffix:
+        if suffix and suffix not in self.document_suffixes:
             return Refusal(RejectReason.RESOURCE_SUFFIX, suffix)
         if self.include and not any(_compiled(pattern).search(href) for pattern in self.include):
             return Refusal(RejectReason.NOT_INCLUDED, ", ".join(self.include))
@@ -90,6 +98,32 @@ class Scope:
             if _compiled(pattern).search(href):
                 return Refusal(RejectReason.EXCLUDED, pattern)
         return None
+
+
+def seeds_outside_scope(settings: SiteSettings) -> list[str]:
+    """Say of each seed and hub that its own site would not fetch, or that widens the site, why: a sentence each.
+
+    A site key of one label, such as ``blog``, names no domain that its seeds could leave.
+
+    Raises:
+        BadSettings: as for ``Scope.of``.
+    """
+    scope = Scope.of(settings, settings.seeds)
+    key_host = host_name(f"http://{settings.site}/")
+    home = registrable_domain(key_host) if re.search("[.:]", key_host) else ""
+    sentences = []
+    for word, addresses in (("seed", settings.seeds), ("hub", settings.hubs)):
+        for url in addresses:
+            refusal = scope.refusal(url)
+            domain = registrable_domain(host_name(url))
+            if refusal is not None:
+                verdict = f"is refused by the site's own scope ({refusal.reason}: {refusal.rule})"
+            elif home and domain != home:
+                verdict = f"is on {domain}, not on {home}, and takes all of {domain} into the site"
+            else:
+                continue
+            sentences.append(f"site {settings.site!r}: the {word} {url!r} {verdict}.")
+    return sentences
 
 
 def _quiet() -> Any:

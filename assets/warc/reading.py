@@ -7,8 +7,9 @@ from typing import Final
 
 from warcio.archiveiterator import ArchiveIterator
 
+from assets.warc.member import DamagedMember, unpack_member
 from assets.warc.records import Place
-from assets.warc.writing import FACTS_URI, member_problem
+from assets.warc.writing import FACTS_URI
 from resources.errors import DamagedArchive
 from resources.ports import ObjectStore
 
@@ -79,14 +80,16 @@ def read_facts(data: bytes, name: str) -> bytes:
     return block
 
 
-def _parse(member: bytes, place: Place) -> StoredBody:
-    # warcio reads a cut gzip member as an empty record without a word, so look first.
-    problem = member_problem(member)
-    if problem:
-        raise DamagedArchive(f"{place.file} at offset {place.offset}: {problem}")
-    record = next(iter(ArchiveIterator(BytesIO(member))))
-    if record.rec_type != "response" or record.http_headers is None:
-        raise DamagedArchive(f"{place.file} at offset {place.offset}: a {record.rec_type} record, not a response")
-    return StoredBody(
-        record.rec_headers.get_header("WARC-Target-URI"), tuple(record.http_headers.headers), record.raw_stream.read()
-    )
+def _parse(data: bytes, place: Place) -> StoredBody:
+    where = f"{place.file} at offset {place.offset}"
+    try:
+        member = unpack_member(data)
+    except DamagedMember as error:
+        raise DamagedArchive(f"{where}: {error}") from error
+    kind = member.fields.get("warc-type", "")
+    head, separator, body = member.block.partition(b"\r\n\r\n")
+    if kind != "response" or not separator:
+        raise DamagedArchive(f"{where}: a {kind or 'nameless'} record, not a response")
+    pairs = (line.partition(":") for line in head.decode("iso-8859-1").split("\r\n")[1:])
+    headers = tuple((name, value.strip()) for name, _, value in pairs)
+    return StoredBody(member.fields.get("warc-target-uri", ""), headers, body)

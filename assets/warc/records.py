@@ -4,15 +4,13 @@ Records are put into bytes here and not by warcio's writer, which parses the HTT
 beyond ASCII: an archive keeps what was received. warcio and FastWARC read the result in the tests.
 """
 
-import base64
-import hashlib
 import uuid
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from assets.warc.member import pack_member
 from resources.ports import FetchResponse
 
 REVISIT_SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -38,15 +36,6 @@ class StoredCopy:
     fetched_at: datetime
     payload_digest: str
     place: Place
-
-
-def payload_digest(body: bytes) -> str:
-    """Name a payload by its digest, as WARC and CDXJ do.
-
-    >>> payload_digest(b"")
-    'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
-    return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode("ascii")
 
 
 def warc_date(moment: datetime) -> str:
@@ -112,7 +101,7 @@ def capture_members(response: FetchResponse, *, digest: str, original: StoredCop
         "Content-Type": "application/http; msgtype=request",
     }
     block = head if original is not None else head + response.body
-    return _member(fields, block), _member(request, response.request_head)
+    return pack_member(fields, block), pack_member(request, response.request_head)
 
 
 def metadata_member(uri: str, content_type: str, block: bytes, moment: datetime) -> bytes:
@@ -124,7 +113,7 @@ def metadata_member(uri: str, content_type: str, block: bytes, moment: datetime)
         "WARC-Date": warc_date(moment),
         "Content-Type": content_type,
     }
-    return _member(fields, block)
+    return pack_member(fields, block)
 
 
 def warcinfo_member(file_name: str, info: Mapping[str, str], moment: datetime) -> bytes:
@@ -136,16 +125,8 @@ def warcinfo_member(file_name: str, info: Mapping[str, str], moment: datetime) -
         "WARC-Date": warc_date(moment),
         "Content-Type": "application/warc-fields",
     }
-    return _member(fields, "".join(f"{name}: {value}\r\n" for name, value in info.items()).encode("utf-8"))
+    return pack_member(fields, "".join(f"{name}: {value}\r\n" for name, value in info.items()).encode("utf-8"))
 
 
 def _new_id() -> str:
     return f"<urn:uuid:{uuid.uuid4()}>"
-
-
-def _member(fields: Mapping[str, str], block: bytes) -> bytes:
-    lines = ["WARC/1.1", *(f"{name}: {value}" for name, value in fields.items())]
-    lines += [f"WARC-Block-Digest: {payload_digest(block)}", f"Content-Length: {len(block)}"]
-    packer = zlib.compressobj(wbits=31)
-    head = ("\r\n".join(lines) + "\r\n\r\n").encode("utf-8")
-    return packer.compress(head) + packer.compress(block) + packer.compress(b"\r\n\r\n") + packer.flush()

@@ -6,7 +6,6 @@ alone can rebuild the table.
 """
 
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +14,12 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.json as pa_json
 
+from assets.warc.member import DamagedMember, unpack_member
 from assets.warc.records import (
     Place,
     StoredCopy,
     capture_members,
     metadata_member,
-    payload_digest,
     warc_date,
     warcinfo_member,
 )
@@ -100,39 +99,13 @@ def verify_members(path: Path, places: Sequence[tuple[int, int]]) -> None:
         for offset, length in places:
             if offset != expected:
                 raise DamagedArchive(f"{path.name}: a gap before offset {offset}")
-            problem = member_problem(stream.read(length))
-            if problem:
-                raise DamagedArchive(f"{path.name}: record at offset {offset}: {problem}")
+            try:
+                unpack_member(stream.read(length))
+            except DamagedMember as error:
+                raise DamagedArchive(f"{path.name}: record at offset {offset}: {error}") from error
             expected = offset + length
         if stream.read(1):
             raise DamagedArchive(f"{path.name}: bytes after the last record, from offset {expected}")
-
-
-def member_problem(member: bytes) -> str:
-    """Say what is wrong with one gzip member that should hold one record; empty when it is whole."""
-    inflater = zlib.decompressobj(wbits=31)
-    try:
-        data = inflater.decompress(member)
-    except zlib.error as error:
-        return f"not gzip: {error}"
-    if not inflater.eof:
-        return "the gzip member is cut short"
-    if inflater.unused_data:
-        return "more than one gzip member"
-    head, separator, block = data.partition(b"\r\n\r\n")
-    if not separator or not head.startswith(b"WARC/1."):
-        return "no WARC header"
-    fields = {
-        name.strip().lower(): value.strip()
-        for name, _, value in (line.partition(b":") for line in head.split(b"\r\n")[1:])
-    }
-    length = int(fields.get(b"content-length", b"-1"))
-    if len(block) != length + 4 or not block.endswith(b"\r\n\r\n"):
-        return f"the block has {len(block) - 4} bytes, its header says {length}"
-    declared = fields.get(b"warc-block-digest", b"").decode("ascii", errors="replace")
-    if declared and declared != payload_digest(block[:length]):
-        return "the block digest does not verify"
-    return ""
 
 
 def facts_table(block: bytes, schema: pa.Schema) -> pa.Table:

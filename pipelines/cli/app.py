@@ -91,6 +91,32 @@ def sites(store: StoreOption = None, as_json: JsonOption = False) -> None:
     raise typer.Exit(print_sites(store=store, as_json=as_json))
 
 
+@app.command()
+def explain(
+    url: Annotated[str, typer.Argument(help="The address in question, in any spelling.")],
+    site: Annotated[str | None, typer.Option(help="The site in whose crawl; default: the address's own host.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a crawl would do with an address and why: key, scope, traps, robots, aliases, what is known of it."""
+    from pipelines.cli.explain import print_explanation
+
+    raise typer.Exit(print_explanation(url, site=site, store=store, as_json=as_json))
+
+
+@app.command()
+def why(
+    url: Annotated[str, typer.Argument(help="The address in question, in any spelling.")],
+    site: Annotated[str | None, typer.Option(help="The site in whose crawls; default: the address's own host.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell the history of an address: found where, each attempt and outcome, captures, texts, duplicates, index."""
+    from pipelines.cli.why import print_history
+
+    raise typer.Exit(print_history(url, site=site, store=store, as_json=as_json))
+
+
 def main() -> None:
     """Run the command line; errors that a person can mend are one sentence."""
     try:

@@ -165,6 +165,13 @@ def test_an_unknown_key_comes_with_a_guess(tmp_path: Path) -> None:
             "site 'a': include[0] is 3; include must be a list of RE2 patterns such as ['/docs/']",
         ),
         (
+            "sites: {a: {document_suffixes: [pdf]}}",
+            (
+                "site 'a': document_suffixes[0] is 'pdf' (not a dot followed by letters and digits); document_suffixes "
+                "must be a list of suffixes such as ['.pdf', '.js']"
+            ),
+        ),
+        (
             "sites: {12: }",
             "site 12: not a site name; use a text of letters, digits and . _ - : @ + such as 'docs.example.org'",
         ),

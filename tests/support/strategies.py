@@ -52,6 +52,16 @@ _QUERY_PIECES = (
 )
 
 
+def plain_links() -> SearchStrategy[str]:
+    """Make what most links are: short relative paths, addresses of pages; and what only looks like one of these."""
+    path = st.text("aZ0-_~./", max_size=8)
+    rest = st.sampled_from(("", "", "#top", "# \n", "?", "?p=2", "?a=b&c='", "?/../x#y", ";v=1", ":80", "%2e", " "))
+    place = st.sampled_from(
+        ("", "", "/", "../", "../../", "http://e.test/", "https://e.test:8080/", "http://e.test./", "http://1.2.3")
+    )
+    return st.builds(lambda place, path, rest: f"{place}{path}{rest}", place, path, rest)
+
+
 def urls() -> SearchStrategy[str]:
     """Make addresses: most parse, some do not; every rule of the url_key has something to do."""
     path = st.lists(st.sampled_from(_PIECES), max_size=8).map("".join)

@@ -12,7 +12,8 @@ from assets import names
 from assets.extract.checks import texts_found
 from assets.extract.pages import PagesResult, pages_of_site
 from assets.schemas import FETCHES
-from assets.warc.records import capture_members, payload_digest
+from assets.warc.digest import payload_digest
+from assets.warc.records import capture_members
 from resources.ports import WorkFailure
 from resources.ports.workers import WorkFailureReason
 from tests.support.answers import NOON, answer

@@ -9,6 +9,7 @@ from assets import names
 from assets.dedup.asset import exact_duplicates, near_duplicates
 from assets.feed.asset import index_feed
 from resources.duckdb_engine import DuckDBEngine
+from resources.site_catalog import YamlCatalog
 from resources.tantivy_index import TantivyIndex
 from tests.support.content import StoredPage, store
 from tests.support.memory import MemoryObjects, MemoryTables
@@ -20,7 +21,13 @@ def test_of_three_copies_one_is_found(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(100))
     texts = {"one": words, "copy": words, "edited": f"{words} more", "other": "isobath"}
     store(tables, [StoredPage("a", f"https://a/{name}", text) for name, text in texts.items()])
-    parts = {"tables": tables, "objects": MemoryObjects(), "engine": DuckDBEngine(), "sinks": (index,)}
+    parts = {
+        "tables": tables,
+        "objects": MemoryObjects(),
+        "engine": DuckDBEngine(),
+        "sinks": (index,),
+        "catalog": YamlCatalog(None),
+    }
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("sites", ["a"])
 

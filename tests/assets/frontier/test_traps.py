@@ -1,13 +1,17 @@
 """Traps: each rule stops what goes on for ever, and lets its lawful look-alike pass."""
 
+import hashlib
 import itertools
 import pickle
+import uuid
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.frontier.traps import CALENDAR_BUDGET, FACET_BUDGET, TrapBudgets, trap
+from assets.frontier.session_paths import is_named_session, is_random
+from assets.frontier.traps import CALENDAR_BUDGET, FACET_BUDGET, SESSION_BUDGET, TOKEN_BUDGET, TrapBudgets, trap
 from assets.url.parse import resolve
 from assets.url.scope import RejectReason
 from tests.support.strategies import urls
@@ -89,6 +93,11 @@ def test_posts_with_dates_in_their_paths_are_no_calendar() -> None:
     assert accepted(posts) == (1_000, set())
 
 
+def test_a_lawful_archive_of_ten_years_is_had_whole() -> None:
+    months = [f"http://e.test/archive/{year}/{month:02}/" for year in range(2015, 2025) for month in range(1, 13)]
+    assert accepted(months) == (120, set())
+
+
 def test_release_numbers_are_no_dates() -> None:
     pages = [f"http://e.test/docs/{major}.{minor}/page-1" for major in range(20) for minor in range(20)]
     assert accepted(pages) == (400, set())
@@ -116,6 +125,71 @@ def test_facets_end_soon_after_their_budget() -> None:
 )
 def test_pages_that_each_have_a_number_are_no_facets(form: str) -> None:
     assert accepted([f"http://e.test/{form.format(number)}" for number in range(2_000)]) == (2_000, set())
+
+
+def hexadecimal(number: int) -> str:
+    return hashlib.sha1(str(number).encode()).hexdigest()
+
+
+def uuid_of(number: int) -> str:
+    return str(uuid.UUID(hex=hexadecimal(number)[:32]))
+
+
+@pytest.mark.parametrize(
+    ("form", "budget"),
+    [
+        ("s/(S({0}))/shop/cart", SESSION_BUDGET),
+        ("(A({0})S({0}))/shop", SESSION_BUDGET),
+        ("sid-{0}/shop?item=3", SESSION_BUDGET),
+        ("PHPSESSID={0}/shop", SESSION_BUDGET),
+        ("shop/{0}/cart", TOKEN_BUDGET),
+    ],
+)
+def test_session_ids_in_paths_end_at_their_budget(form: str, budget: int) -> None:
+    walk = [f"http://e.test/{form.format(hexadecimal(number))}" for number in range(1_000)]
+    assert accepted(walk) == (budget + 1, {RejectReason.SESSION_PATH})
+
+
+def test_each_page_behind_session_ids_is_had_once() -> None:
+    budgets = TrapBudgets()
+    had = set()
+    for number in range(3_000):
+        page = f"/page-{number % 60}"
+        url = f"http://e.test/sid-{hexadecimal(number)}{page}"
+        if budgets.refusal(url) is None:
+            budgets.accept(url)
+            had.add(page)
+    assert len(had) == 60
+
+
+@pytest.mark.parametrize(
+    ("form", "token"),
+    [
+        ("commit/{0}", hexadecimal),
+        ("commit/{0}?diff=split", hexadecimal),
+        ("objects/{0}/", hexadecimal),
+        ("blob/{0}/file-{1}.py", hexadecimal),
+        ("orders/{0}", uuid_of),
+        ("orders/{0}/lines/{0}", uuid_of),
+        ("blog/post-{1}-how-to-play-mp4-and-h264/comments", hexadecimal),
+        ("releases/{1}/notes", hexadecimal),
+    ],
+)
+def test_names_that_only_look_random_are_no_session_ids(form: str, token: Callable[[int], str]) -> None:
+    pages = [f"http://e.test/{form.format(token(number), number)}" for number in range(1_000)]
+    assert accepted(pages) == (1_000, set())
+
+
+@pytest.mark.parametrize("form", ["commit/{0}/files", "orders/{0}/invoice"])
+def test_hundreds_of_commits_may_have_a_page_of_the_same_name(form: str) -> None:
+    pages = [f"http://e.test/{form.format(hexadecimal(number))}" for number in range(200)]
+    assert accepted(pages) == (200, set())
+
+
+@pytest.mark.parametrize("segment", ["session-schedule", "sid", "sessions", "session-20240131", "f(x)", "(draft)"])
+def test_a_word_is_no_session_id(segment: str) -> None:
+    assert not is_named_session(segment)
+    assert not is_random(segment)
 
 
 def test_budgets_are_the_same_when_built_anew_or_sent_elsewhere() -> None:

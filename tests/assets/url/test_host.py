@@ -1,16 +1,20 @@
 """Host keys, registrable domains and site keys."""
 
-import json
-from pathlib import Path
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.url.host import host_key, host_name, registrable_domain, site_key_problem
+from assets.url.host import (
+    host_key,
+    host_name,
+    public_registrable_domain,
+    registrable_domain,
+    site_key_problem,
+    suffix_list_version,
+)
 from tests.support.strategies import urls
-
-VECTORS = Path(__file__).resolve().parents[3] / "../shared/data/psl/test_psl.json"
 
 
 @pytest.mark.parametrize(
@@ -65,19 +69,33 @@ def test_the_registrable_domain_of(host: str, domain: str) -> None:
     assert registrable_domain(host) == domain
 
 
-@pytest.mark.skipif(not VECTORS.exists(), reason="shared/data is not beside this checkout")
-def test_the_public_suffix_vectors_pass_where_a_host_has_a_listed_suffix() -> None:
-    # Ours differ on purpose: a host without a listed suffix is its own domain, and no host starts with a dot.
-    vectors = [
-        vector
-        for vector in json.loads(VECTORS.read_text())
-        if vector["section"] not in ("Unlisted TLD.", "Leading dot.")
-    ]
-    for vector in vectors:
-        if vector["domain"] is not None:
-            host = vector["domain"].lower()
-            assert registrable_domain(host) == (vector["registrable"] or host), vector
-    assert len(vectors) > 60
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("docs.example.co.uk", "example.co.uk"),
+        ("alice.github.io", "alice.github.io"),
+        ("a.b.unlisted", "b.unlisted"),
+        ("github.io", None),
+        ("com", None),
+        ("unlisted", None),
+        ("localhost", None),
+        (".example.org", None),
+        (".org", None),
+        ("127.0.0.1", None),
+        ("2001:db8::1", None),
+        ("", None),
+    ],
+)
+def test_what_could_be_registered_for(host: str, domain: str | None) -> None:
+    assert public_registrable_domain(host) == domain
+
+
+def test_a_host_with_a_leading_dot_is_in_the_scope_of_no_other() -> None:
+    assert registrable_domain(host_name("http://.example.org/")) == ".example.org"
+
+
+def test_the_suffix_list_has_a_version_to_be_recorded() -> None:
+    assert re.fullmatch(r"tldextract \d+\.\d+\.\d+ sha256:[0-9a-f]{12}", suffix_list_version())
 
 
 @pytest.mark.parametrize(
@@ -132,4 +150,5 @@ def test_no_string_raises(text: str) -> None:
     key = host_key(text)
     assert key == "" or host_key(key) == key
     assert registrable_domain(host_name(text)) == registrable_domain(registrable_domain(host_name(text)))
+    public_registrable_domain(host_name(text))
     assert isinstance(site_key_problem(text), str)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.url.scope import Refusal, RejectReason, Scope
+from assets.url.scope import Refusal, RejectReason, Scope, seeds_outside_scope
 from assets.url.suffixes import resource_suffix
 from resources.errors import BadSettings
 from resources.ports import SiteSettings
@@ -48,6 +48,47 @@ def test_rules_are_asked_in_order() -> None:
     assert scope.refusal("http://e.test/docs/old/") == Refusal(RejectReason.EXCLUDED, "/old/")
     assert scope.refusal("http://e.test/docs/?print=1") == Refusal(RejectReason.EXCLUDED, "[?&]print=")
     assert scope.refusal("http://e.test/docs/new") is None
+
+
+def test_a_site_says_which_suffixes_are_pages() -> None:
+    scope = Scope.of(SiteSettings("e.test", document_suffixes=(".js", ".PDF"), exclude=("/old/",)), [])
+    assert scope.refusal("http://e.test/wiki/Vue.js") is None
+    assert scope.refusal("http://e.test/manual.pdf?v=2") is None
+    assert scope.refusal("http://e.test/old/manual.pdf") == Refusal(RejectReason.EXCLUDED, "/old/")
+    assert scope.refusal("http://e.test/style.css") == Refusal(RejectReason.RESOURCE_SUFFIX, ".css")
+    assert Scope.of(SiteSettings("e.test"), []).refusal("http://e.test/wiki/Vue.js") is not None
+
+
+def test_seeds_and_hubs_that_do_not_fit_their_site_are_told() -> None:
+    settings = SiteSettings(
+        "docs.example.org",
+        seeds=("https://www.example.org/docs/", "https://example.net/docs/", "https://docs.example.org/docs/a.pdf"),
+        hubs=("https://docs.example.org/news/", "https://other.test/docs/", "https://docs.example.org/docs/old/"),
+        include=("/docs/",),
+        exclude=("/old/",),
+    )
+    site = "site 'docs.example.org': the"
+    refused = "is refused by the site's own scope"
+    widened = "is on example.net, not on example.org, and takes all of example.net into the site."
+    assert seeds_outside_scope(settings) == [
+        f"{site} seed 'https://example.net/docs/' {widened}",
+        f"{site} seed 'https://docs.example.org/docs/a.pdf' {refused} (resource_suffix: .pdf).",
+        f"{site} hub 'https://docs.example.org/news/' {refused} (not_included: /docs/).",
+        f"{site} hub 'https://other.test/docs/' {refused} (out_of_scope: example.net, example.org).",
+        f"{site} hub 'https://docs.example.org/docs/old/' {refused} (excluded: /old/).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("site", "seed"),
+    [("blog", "https://blog.example.org/"), ("127.0.0.1:8000", "http://127.0.0.1:8000/"), ("[::1]", "http://[::1]/a")],
+)
+def test_seeds_that_fit_are_not_told(site: str, seed: str) -> None:
+    assert seeds_outside_scope(SiteSettings(site, seeds=(seed,), hubs=(seed,))) == []
+
+
+def test_an_address_of_a_site_key_is_told_seeds_elsewhere() -> None:
+    assert len(seeds_outside_scope(SiteSettings("127.0.0.1", seeds=("http://127.0.0.2/",)))) == 1
 
 
 @pytest.mark.parametrize("pattern", ["(", "(?=a)", r"(a)\1", "\ud800"])

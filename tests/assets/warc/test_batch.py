@@ -13,8 +13,9 @@ from warcio.archiveiterator import ArchiveIterator
 
 from assets.schemas import FETCHES
 from assets.warc.cdxj import cdxj, surt
+from assets.warc.digest import payload_digest
 from assets.warc.reading import read_bodies, read_body, read_facts
-from assets.warc.records import Place, StoredCopy, payload_digest
+from assets.warc.records import Place, StoredCopy
 from assets.warc.writing import WarcBatch, facts_table, verify_members
 from resources.errors import DamagedArchive
 from resources.folder_objects import FolderObjects

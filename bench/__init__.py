@@ -1,0 +1,1 @@
+"""Benchmarks: speed and quality beside the field's other tools, with limits that must hold."""
