@@ -1,0 +1,52 @@
+"""Isobath in the crawl speed benchmark: frontier, raw batches and links of one site, on a fresh store in a folder.
+
+Prints one JSON line: pages, seconds, and the most memory that this process and its workers held.
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from assets import names
+from assets.crawl.background import in_background
+from assets.crawl.config import CrawlConfig
+from assets.crawl.ports import CrawlPorts
+from assets.crawl.walk import SiteFailed, WalkPlan, walk_sites
+from assets.url.host import host_key
+from pipelines.deployments import deploy, settings_from
+from resources.ports import ProgressNote
+
+DEPTH = 10
+
+
+class _Silent:
+    def note(self, note: ProgressNote) -> None:
+        return
+
+
+def main() -> None:
+    """Crawl one site."""
+    url, store = sys.argv[1], Path(sys.argv[2])
+    deployment = deploy(settings_from({"ISOBATH_STORE": str(store)}), progress=_Silent())
+    parts = {name: part for name, part in deployment.resources.items() if name != "sinks"}
+    keys = [key(depth) for depth in range(DEPTH + 1) for key in (names.frontier, names.raw_batches, names.links)]
+    config = CrawlConfig(max_depth=DEPTH, max_pages=1_000_000, min_delay_s=0, allow_private_networks=True, seeds=[url])
+    site = host_key(url).partition("://")[2]
+    plan = WalkPlan([site], [names.SEED_CHECK, *keys, names.CRAWL_REPORT], config, DEPTH, "bench")
+    began = time.perf_counter()
+    pages = 0
+    for event in in_background(lambda: walk_sites(plan, CrawlPorts(**parts))):
+        if isinstance(event, SiteFailed):
+            raise SystemExit(event.trace)
+        if event.key == names.CRAWL_REPORT:
+            pages = event.result.rows_out
+    seconds = time.perf_counter() - began
+    deployment.resources["workers"].close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(json.dumps({"pages": pages, "seconds": seconds, "peak_kib": peak}))
+
+
+if __name__ == "__main__":
+    main()
