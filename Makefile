@@ -66,7 +66,7 @@ check: setup-dev ## Lint, types, import contracts and the fast tests
 	$(BIN)/lint-imports
 	$(BIN)/pytest -m "not slow"
 
-conformance: setup-dev ## Compare addresses, robots.txt and sitemaps with the field's own test data
+conformance: setup-dev ## Compare addresses, robots.txt, sitemaps and archives with the field's own data
 	@$(BIN)/python -m tests.conformance
 
 bench: setup-dev ## Measure the keys of links: make bench FOLDER=a/folder/of/html

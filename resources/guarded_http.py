@@ -1,8 +1,9 @@
 """The address guard: which addresses may be asked, and connections that go to no other.
 
-A host name is looked up once for each new connection; the addresses are judged, and the socket goes to one that was
-judged. There is no second lookup, so a name that changes its mind (DNS rebinding) gains nothing. TLS still checks the
-certificate against the host name. What is said over a connection belongs to ``http_fetcher``.
+A host name is looked up once for each new connection (``dns_cache`` may know the answer); the addresses are judged, and
+the socket goes to one that was judged. There is no second lookup, so a name that changes its mind (DNS rebinding) gains
+nothing. TLS still checks the certificate against the host name. What is said over a connection belongs to
+``http_fetcher``.
 """
 
 import ipaddress
@@ -113,6 +114,11 @@ def system_addresses(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
+def is_unknown_name(error: socket.gaierror) -> bool:
+    """Tell a name that has no address from a resolver that did not answer."""
+    return error.errno in (socket.EAI_NONAME, socket.EAI_NODATA)
+
+
 class NotConnected(Exception):
     """There is no connection. Not an OSError: urllib3 and requests let it pass through as it is."""
 
@@ -155,8 +161,7 @@ class Connector:
         try:
             addresses = self.resolve(host)
         except socket.gaierror as error:
-            unknown = error.errno in (socket.EAI_NONAME, socket.EAI_NODATA)
-            failure = FetchFailure.DNS_NOT_FOUND if unknown else FetchFailure.DNS_TRANSIENT
+            failure = FetchFailure.DNS_NOT_FOUND if is_unknown_name(error) else FetchFailure.DNS_TRANSIENT
             raise NotConnected(failure, f"cannot look up {host}: {error.strerror}") from error
         if not addresses:
             raise NotConnected(FetchFailure.DNS_NOT_FOUND, f"cannot look up {host}: no address")

@@ -16,6 +16,7 @@ from requests.cookies import RequestsCookieJar
 from urllib3._collections import HTTPHeaderDict
 from urllib3.util import SKIP_HEADER
 
+from resources.dns_cache import CachedResolver
 from resources.exact_http import READ_BYTES, ExactPool, ExactResponse, ExactTlsPool, Exchange, current
 from resources.guarded_http import Connector, GuardedAdapter, NotConnected, Resolve, system_addresses, trusting_context
 from resources.ports.clock import Clock
@@ -44,17 +45,18 @@ class HttpFetcher:
             user_agent: what callers are to send as ``User-Agent``; nothing is added to a request here.
             max_open: how many requests callers are to keep open at once.
             pool_connections: for how many hosts idle connections are kept, guarded and unguarded each.
-            resolve: looks host names up; another part makes up names for tests.
+            resolve: looks host names up, and its answers are kept for a while; another part makes up names for tests.
             tls: for other authorities than those that come with requests; it must verify.
         """
         self.user_agent = user_agent
         self.max_open = max_open
         self._clock = clock
         tls = tls or trusting_context()
+        known_addresses = CachedResolver(resolve, clock)
         self._sessions = {
             allow_private: _session(
                 GuardedAdapter(
-                    Connector(resolve, allow_private),
+                    Connector(known_addresses, allow_private),
                     pool_connections=pool_connections,
                     tls=tls,
                     http_pool=ExactPool,

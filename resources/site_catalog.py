@@ -82,6 +82,7 @@ class SettingsEntry(BaseModel):
     tracking_parameters: list[str] = Field([], description="a list of parameter names such as ['ref', 'mc_*']")
     batch_max_bytes: WholeNumber = Field(BUILT_IN.batch_max_bytes, description="a whole number of bytes, at least 1")
     batch_max_s: float = Field(BUILT_IN.batch_max_s, gt=0, description="a number of seconds, more than 0")
+    max_error_share: float = Field(BUILT_IN.max_error_share, ge=0, le=1, description="a number from 0 to 1")
 
 
 KNOWN_KEYS: Final = tuple(SettingsEntry.model_fields)

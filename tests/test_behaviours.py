@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -199,3 +199,70 @@ def test_a_batch_that_was_published_but_not_committed_is_taken_up(rig: Rig) -> N
     assert event is not None
     assert event.asset_materialization is not None
     assert event.asset_materialization.metadata["recovered_captures"].value == 8
+
+
+def refresh(content: str, text: str = "Moved.") -> Page:
+    return Page(f'<meta http-equiv="refresh" content="{content}"><p>{text}')
+
+
+def test_a_short_refresh_is_a_redirect_and_a_long_one_a_link(rig: Rig) -> None:
+    pages = {
+        "/": Page("".join(f'<a href="{path}">x</a>' for path in ("/old", "/ring/a", "/away", "/slow"))),
+        "/old": refresh("0; URL='new/'"),
+        "/new/": Page("<p>Here it is now."),
+        "/ring/a": refresh("0;url=b"),
+        "/ring/b": refresh("0;url=a"),
+        "/away": refresh("1;url=http://elsewhere.example/"),
+        "/slow": refresh("30;url=/later", "Read me first."),
+        "/later": Page("<p>Later."),
+    }
+    with LoopbackSite(pages) as site:
+        rig.catalog = settings(site, max_depth=2)
+        assert rig.crawl(site.host).success
+        asked = site.paths_seen()
+    rows = rig.rows(names.T_FETCHES, site.host, purpose="page")
+    found = {row["url"].removeprefix(site.url("")): (row["outcome"], row["reason"], row["hop"]) for row in rows}
+    assert found["/old"] == ("redirected", "meta_refresh", 0)
+    assert found["/new/"] == ("fetched", "", 1)
+    assert found["/ring/a"] == ("redirected", "meta_refresh", 0)
+    assert found["/ring/b"] == ("redirected", "redirect_loop", 1)
+    assert found["http://elsewhere.example/"][0] == "out_of_scope"
+    assert found["/slow"] == ("fetched", "", 0)
+    assert found["/later"] == ("fetched", "", 0)
+    assert sorted(asked) == sorted([*pages, "/robots.txt", "/sitemap.xml"])
+    moved = next(row for row in rows if row["url"] == site.url("/old"))
+    assert (moved["status"], moved["record_type"], moved["redirect_url"]) == (200, "response", site.url("/new/"))
+
+
+def test_a_page_that_failed_in_three_crawls_running_is_left_alone(rig: Rig) -> None:
+    with LoopbackSite({"/": Page('<a href="/bad">bad</a><a href="/gone">gone</a>'), "/bad": Page("", 403)}) as site:
+        rig.catalog = settings(site, max_depth=1)
+        for _ in range(5):
+            assert rig.crawl(site.host).success
+        asked = site.paths_seen()
+    ends = rig.rows(names.T_FETCHES, site.host, is_final=True, origin_key=site.url("/bad"))
+    ends.sort(key=lambda row: row["requested_at"])
+    assert [row["outcome"] for row in ends] == ["client_error"] * 3 + ["deferred"] * 2
+    assert all(row["retry_at"] == ends[2]["requested_at"] + timedelta(days=7) for row in ends[3:])
+    assert ends[4]["reason"] == f"failed in 3 crawls running; asked again after {ends[4]['retry_at']:%Y-%m-%d}"
+    assert (asked.count("/bad"), asked.count("/gone")) == (3, 5)
+
+
+def test_what_the_last_crawl_had_to_leave_comes_first_in_the_next(rig: Rig) -> None:
+    left = {f"/left/{number}": Page("<p>At last.") for number in range(3)}
+    new = [f"/fresh/{number}" for number in range(3)]
+    busy = Page("", 429, (("Retry-After", "7200"),))
+    with LoopbackSite(
+        {"/": Page("".join(f'<a href="{path}">x</a>' for path in left)), **dict.fromkeys(left, busy)}
+    ) as site:
+        rig.catalog = settings(site, max_depth=1)
+        assert rig.crawl(site.host).success
+        assert len(rig.rows(names.T_FETCHES, site.host, is_final=True, outcome="deferred")) == 3
+        before = len(site.requests)
+        site.pages |= left | dict.fromkeys(new, Page("<p>New."))
+        site.pages["/"] = Page("".join(f'<a href="{path}">x</a>' for path in (*new, *left)))
+        assert rig.crawl(site.host).success
+        asked = site.paths_seen()[before:]
+    assert asked[:2] == ["/", "/sitemap.xml"]
+    assert set(asked[2:5]) == left.keys()
+    assert set(asked[5:]) == set(new)

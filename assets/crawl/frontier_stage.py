@@ -50,6 +50,7 @@ def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:
     # Refusals first: a crash in between leaves them known, and the frontier of the next try is whole.
     crawl.ports.tables.append(names.T_REFUSALS, full(expansion.refusals, REFUSALS))
     crawl.ports.tables.append(names.T_FRONTIER, full(expansion.frontier, FRONTIER))
+    crawl.known_keys().update(row["url_key"] for row in (*expansion.refusals, *expansion.frontier))
 
 
 def _seed_candidates(crawl: SiteCrawl) -> pa.Table:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from assets import names
@@ -13,6 +13,7 @@ from assets.fetch.facts import decided_row, request_row
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Judgement, Surroundings
 from assets.fetch.outcome import ERRORS, FetchOutcome
+from assets.fetch.refresh import refresh_url
 from assets.fetch.robots import RobotsRules
 from assets.fetch.robots_answer import RobotsAnswer
 from resources.ports import FetchResponse, ProgressNote, SiteSettings
@@ -43,6 +44,7 @@ class LayerFetch:
             known=known,
             validators=crawl.validators,
             retry_base_s=RETRY_BASE_FACTOR * crawl.settings.min_delay_s,
+            refresh_url=refresh_url,
         )
 
     @property
@@ -79,6 +81,7 @@ class LayerFetch:
         """
         fresh = {item.origin_key: item for item in items if item.origin_key not in self.ends}
         if not fresh:
+            await self._batches.commit()
             return
         self._waiting |= fresh.keys()
         self._known |= {item.url for item in fresh.values() if item.purpose is Purpose.SITEMAP}
@@ -141,20 +144,27 @@ class LayerFetch:
         if self._batches.is_due:
             await self._batches.commit()
 
+    def put_off(self, item: FetchItem, reason: str, *, retry_at: datetime) -> None:
+        """Leave an item for another crawl; its row is committed with those of the next ``run``."""
+        now = self._crawl.ports.clock.now()
+        self._decided(item, decided_row(item, FetchOutcome.DEFERRED, reason, at=now, retry_at=retry_at))
+
     async def decide(
         self, item: FetchItem, outcome: FetchOutcome, reason: str, *, retry_in: timedelta | None = None
     ) -> None:
         """Take the verdict on a request that is not sent."""
         now = self._crawl.ports.clock.now()
-        row = decided_row(item, outcome, reason, at=now, retry_at=now + retry_in if retry_in else None)
-        self._batches.add_row(row)
-        self._known.add(item.url_key)
-        self._ended(item, row)
+        self._decided(item, decided_row(item, outcome, reason, at=now, retry_at=now + retry_in if retry_in else None))
 
     def fail(self, error: BaseException) -> None:
         """Take an unexpected error: the site's walk ends with it."""
         self._failure = error
         self._all_in.set()
+
+    def _decided(self, item: FetchItem, row: dict[str, Any]) -> None:
+        self._batches.add_row(row)
+        self._known.add(item.url_key)
+        self._ended(item, row)
 
     def _ended(self, item: FetchItem, row: dict[str, Any]) -> None:
         if item.purpose is Purpose.ROBOTS:

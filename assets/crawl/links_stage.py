@@ -16,9 +16,10 @@ from assets.fetch.outcome import READABLE
 from assets.links.page import LinkDocument, read_links
 from assets.links.unread import unread_links
 from assets.schemas import LINKS
+from assets.url.key import DEFAULT_RULES
 from assets.warc.reading import read_bodies
 from assets.warc.records import Place
-from resources.ports import WorkFailure
+from resources.ports import DocumentWorkers, WorkFailure
 
 PAGES_PARSED: Final = "pages_parsed"
 ROWS_A_COMMIT: Final = 2_000
@@ -44,6 +45,12 @@ def links(crawl: SiteCrawl, depth: int) -> StageResult:
             rows_out=len(captures),
         )
     return _result(crawl, layer)
+
+
+def warm_up(workers: DocumentWorkers) -> None:
+    """Start the worker processes, so that they are there when the first pages are."""
+    empty = LinkDocument("http://localhost/", b"", None, None, None, DEFAULT_RULES, 1)
+    list(workers.map(read_links, [empty]))
 
 
 def _captures_to_parse(crawl: SiteCrawl, depth: int) -> list[dict[str, Any]]:

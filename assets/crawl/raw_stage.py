@@ -5,13 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import dagster as dg
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.archive_checks import Start, digests_check, errors_check, revisits_check
+from assets.crawl.batches import WARC_SUFFIX
 from assets.crawl.layer_fetch import LayerFetch
 from assets.crawl.seed_stage import robots_book
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
+from assets.fetch.dead import END_COLUMNS, FIRST_IN_LINE, DeadPage, dead_pages, left_by_last_crawl
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.outcome import ERRORS
 
@@ -24,11 +28,13 @@ async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
     recovered = 0
     if not await crawl.to_thread(crawl.is_done, key):
         await crawl.to_thread(crawl.load_history)
-        items = await crawl.to_thread(_items, crawl, layer)
+        ends = await crawl.to_thread(_earlier_ends, crawl)
+        items = await crawl.to_thread(_items, crawl, layer, ends)
         known = await crawl.to_thread(crawl.known_keys)
         book = await crawl.to_thread(robots_book, crawl)
         fetch = LayerFetch(crawl, layer, known=known, robots=book)
         recovered = await fetch.resume(names.SEED_LAYER, layer)
+        _put_off_dead(fetch, items, await crawl.to_thread(dead_pages, ends, now=crawl.ports.clock.now()))
         await fetch.run(items)
         await crawl.to_thread(
             crawl.mark,
@@ -36,10 +42,17 @@ async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
             rows_in=len(items),
             rows_out=sum(item.origin_key in fetch.ends for item in items),
         )
-    return await crawl.to_thread(_result, crawl, layer, recovered)
+    return await crawl.to_thread(_result, crawl, depth, recovered)
 
 
-def _items(crawl: SiteCrawl, layer: str) -> list[FetchItem]:
+def _earlier_ends(crawl: SiteCrawl) -> pa.Table:
+    """Read how this site's pages ended in the crawls before this one."""
+    where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
+    return crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
+
+
+def _items(crawl: SiteCrawl, layer: str, ends: pa.Table) -> list[FetchItem]:
+    left_before = left_by_last_crawl(ends)
     return [
         FetchItem(
             site=crawl.site,
@@ -49,12 +62,19 @@ def _items(crawl: SiteCrawl, layer: str) -> list[FetchItem]:
             url_key=row["url_key"],
             host_key=row["host_key"],
             origin_key=row["url_key"],
-            priority=row["priority"],
+            priority=row["priority"] + (FIRST_IN_LINE if row["url_key"] in left_before else 0.0),
             other_urls=tuple(row["other_urls"]),
             validators=crawl.validators(row["url_key"], row["url"]),
         )
         for row in crawl.rows(names.T_FRONTIER, layer=layer).to_pylist()
     ]
+
+
+def _put_off_dead(fetch: LayerFetch, items: Sequence[FetchItem], dead: Mapping[str, DeadPage]) -> None:
+    for item in items:
+        page = dead.get(item.origin_key)
+        if page is not None and item.origin_key not in fetch.ends:
+            fetch.put_off(item, page.reason, retry_at=page.retry_at)
 
 
 def outcome_check(frontier_keys: Sequence[str], ends: Mapping[str, int]) -> CheckResult:
@@ -72,7 +92,8 @@ def outcome_check(frontier_keys: Sequence[str], ends: Mapping[str, int]) -> Chec
     return CheckResult(ONE_OUTCOME, passed=not without and not twice, description=description)
 
 
-def _result(crawl: SiteCrawl, layer: str, recovered: int) -> StageResult:
+def _result(crawl: SiteCrawl, depth: int, recovered: int) -> StageResult:
+    layer = names.layer(depth)
     keys = crawl.rows(names.T_FRONTIER, ["url_key"], layer=layer).column("url_key").to_pylist()
     rows = crawl.rows(names.T_FETCHES)
     wanted = set(keys)
@@ -103,5 +124,38 @@ def _result(crawl: SiteCrawl, layer: str, recovered: int) -> StageResult:
         rows_in=len(keys),
         rows_out=len(ends),
         metadata=metadata,
-        checks=(outcome_check(keys, Counter(row["origin_key"] for row in ends)),),
+        checks=(
+            outcome_check(keys, Counter(row["origin_key"] for row in ends)),
+            *_archive_checks(crawl, rows, (names.SEED_LAYER, layer) if depth == 0 else (layer,)),
+            errors_check(outcomes, max_share=crawl.settings.max_error_share),
+        ),
     )
+
+
+def _archive_checks(crawl: SiteCrawl, rows: pa.Table, layers: Sequence[str]) -> tuple[CheckResult, CheckResult]:
+    """Check what lies in the archive of these layers; what the seeds brought counts with depth 0."""
+    objects = crawl.ports.objects
+    stored = [
+        info
+        for layer in layers
+        for info in objects.list(names.raw_prefix(crawl.site, crawl.crawl_id, layer))
+        if info.key.endswith(WARC_SUFFIX)
+    ]
+    captures = rows.filter(pc.field("layer").isin(list(layers)) & pc.field("warc_file").is_valid())
+    revisits = captures.filter(pc.field("record_type") == "revisit")
+    targets = _starts(revisits, "body_warc_file", "body_warc_offset")
+    responses: set[Start] = set()
+    if targets:
+        files = sorted({key for key, _ in targets})
+        where = (pc.field("record_type") == "response") & pc.field("warc_file").isin(files)
+        columns = ["warc_file", "warc_offset"]
+        found = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=columns, where=where)
+        responses = set(_starts(found, *columns))
+    return (
+        digests_check(objects, stored, _starts(captures, "warc_file", "warc_offset")),
+        revisits_check(targets, responses),
+    )
+
+
+def _starts(rows: pa.Table, file_column: str, offset_column: str) -> list[Start]:
+    return list(zip(rows[file_column].to_pylist(), rows[offset_column].to_pylist(), strict=True))

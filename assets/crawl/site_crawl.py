@@ -53,6 +53,8 @@ class SiteCrawl:
     scheduler: FetchScheduler
     scratch: Path  # local folder for WARC files under construction
     robots: RobotsBook | None = None  # once a stage has opened it
+    _done: set[str] | None = None  # stages; the lease keeps others from adding to them
+    _known: set[str] | None = None
     _copies: dict[str, Validators] | None = None
     _payloads: dict[str, StoredCopy] | None = None
 
@@ -71,7 +73,9 @@ class SiteCrawl:
 
     def is_done(self, key: dg.AssetKey) -> bool:
         """Tell whether this crawl has done a stage."""
-        return key.to_user_string() in self.rows(names.T_CRAWLS, ["stage"]).column("stage").to_pylist()
+        if self._done is None:
+            self._done = set(self.rows(names.T_CRAWLS, ["stage"]).column("stage").to_pylist())
+        return key.to_user_string() in self._done
 
     def mark(self, key: dg.AssetKey, *, rows_in: int, rows_out: int, outcome: str = "ok", reason: str = "") -> None:
         """Write down that this crawl has done a stage."""
@@ -88,18 +92,24 @@ class SiteCrawl:
             rows_in=rows_in,
             rows_out=rows_out,
         )
+        if self._done is not None:
+            self._done.add(key.to_user_string())
 
     def known_keys(self) -> set[str]:
-        """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused."""
-        known: set[str] = set()
-        for table, columns in (
-            (names.T_FRONTIER, ["url_key"]),
-            (names.T_REFUSALS, ["url_key"]),
-            (names.T_FETCHES, ["url_key", "origin_key"]),
-        ):
-            for column in self.rows(table, columns).columns:
-                known.update(column.to_pylist())
-        return known
+        """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused.
+
+        One set for the whole walk: whoever decides about an address adds it.
+        """
+        if self._known is None:
+            self._known = set()
+            for table, columns in (
+                (names.T_FRONTIER, ["url_key"]),
+                (names.T_REFUSALS, ["url_key"]),
+                (names.T_FETCHES, ["url_key", "origin_key"]),
+            ):
+                for column in self.rows(table, columns).columns:
+                    self._known.update(column.to_pylist())
+        return self._known
 
     def load_history(self) -> None:
         """Read what was stored of this site before, in this crawl and in earlier ones."""

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets import names
+from assets.crawl.archive_checks import DIGESTS_VERIFY, ERRORS_WITHIN_SHARE, NO_DANGLING_REVISITS
 from assets.crawl.links_stage import PAGES_PARSED
 from assets.crawl.raw_stage import ONE_OUTCOME
 from assets.crawl.report_stage import REACHABLE
@@ -103,8 +104,14 @@ def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
     return [
         check(SEEDS_USABLE, names.SEED_CHECK, "Every seed can be fetched; names each that cannot and why."),
         *(
-            check(ONE_OUTCOME, names.raw_batches(depth), "Each frontier row has exactly one final outcome.")
+            check(name, names.raw_batches(depth), description)
             for depth in depths
+            for name, description in (
+                (ONE_OUTCOME, "Each frontier row has exactly one final outcome."),
+                (DIGESTS_VERIFY, "Each WARC record of the layer unpacks and its digest holds; a sample over 200 MB."),
+                (NO_DANGLING_REVISITS, "Each revisit leads to a response of the site that is stored."),
+                (ERRORS_WITHIN_SHARE, "No kind of error ends more pages than the site's max_error_share."),
+            )
         ),
         *(check(PAGES_PARSED, names.links(depth), "Every stored page could be parsed.") for depth in depths),
         check(REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read."),

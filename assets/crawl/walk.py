@@ -17,7 +17,7 @@ from assets.crawl import crawl_log
 from assets.crawl.config import CrawlConfig, with_config
 from assets.crawl.crawl_log import CrawlState
 from assets.crawl.frontier_stage import frontier
-from assets.crawl.links_stage import links
+from assets.crawl.links_stage import links, warm_up
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.raw_stage import raw_batches
 from assets.crawl.report_stage import crawl_report
@@ -69,6 +69,8 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDo
     When it is cancelled, each site publishes and commits what it has fetched and gives its lease back.
     """
     events: asyncio.Queue[StageDone | SiteFailed | None] = asyncio.Queue()
+    # Worker processes take a second to start: let them, while the first pages are fetched.
+    warming = asyncio.create_task(asyncio.to_thread(warm_up, ports.workers))
     with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:
         async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
 
@@ -93,7 +95,7 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDo
             finally:
                 for task in tasks:
                     task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await asyncio.gather(*tasks, warming, return_exceptions=True)
 
 
 async def _walk_site(

@@ -100,7 +100,8 @@ def _judge(url_key: str, history: list[Mapping[str, Any]]) -> CurrentPage | None
     if not asked or (answers and answers[-1]["outcome"] == "redirected"):
         return None
     gone = _last_run(answers)
-    captures = _captures(alive)
+    # What the peer cut off is shown only while there is nothing whole.
+    captures = _captures([row for row in alive if row["outcome"] != "truncated"]) or _captures(alive)
     capture = captures[-1] if captures else None
     last = answers[-1]["outcome"] if answers else ""
     if last == "wrong_type":

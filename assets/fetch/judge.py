@@ -16,6 +16,7 @@ from resources.ports import FetchFailure, FetchResponse, Truncation
 
 MAX_ATTEMPTS: Final = 3  # one try and two retries
 MAX_ATTEMPTS_TRUNCATED: Final = 2
+META_REFRESH: Final = "meta_refresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Surroundings:
     known: Container[str]  # url_keys that this crawl has already decided about; of sitemaps the addresses
     validators: Callable[[str, str], Validators | None]  # url_key and url -> stored copy
     retry_base_s: float  # wait before the first retry; doubled for the second
+    refresh_url: Callable[[FetchResponse], str | None]  # where a page sends its visitors before they could read it
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,10 @@ def judge(item: FetchItem, response: FetchResponse, around: Surroundings, *, now
         return _refused(item, response, outcome, reason, now=now, refusals=refusals)
     if outcome is FetchOutcome.REDIRECTED:
         return _redirected(item, response, around)
+    if outcome is FetchOutcome.FETCHED and item.purpose is Purpose.PAGE:
+        refreshed = around.refresh_url(response)
+        if refreshed is not None:
+            return _led_on(item, response, refreshed, around, reason=META_REFRESH)
     if outcome is FetchOutcome.GONE and item.other_urls:
         following = item.other_spelling(host_key(item.other_urls[0]))
         return Judgement(outcome, reason, next_item=following)
@@ -114,6 +120,12 @@ def _redirected(item: FetchItem, response: FetchResponse, around: Surroundings) 
     target = resolve(location, item.url)
     if target is None:
         return Judgement(FetchOutcome.REDIRECTED, f"Location does not parse: {location[:200]!r}")
+    return _led_on(item, response, target, around)
+
+
+def _led_on(
+    item: FetchItem, response: FetchResponse, target: str, around: Surroundings, *, reason: str = ""
+) -> Judgement:
     target_key, target_host = url_key(target, around.key_rules), host_key(target)
     cookies = cookies_after(
         item.cookies,
@@ -130,13 +142,13 @@ def _redirected(item: FetchItem, response: FetchResponse, around: Surroundings) 
     if following.loop_key in following.chain:
         return Judgement(FetchOutcome.REDIRECTED, "redirect_loop", redirect_url=target)
     if following.hop > MAX_HOPS[item.purpose]:
-        reason = f"redirect_loop: more than {MAX_HOPS[item.purpose]} hops"
-        return Judgement(FetchOutcome.REDIRECTED, reason, redirect_url=target)
+        too_many = f"redirect_loop: more than {MAX_HOPS[item.purpose]} hops"
+        return Judgement(FetchOutcome.REDIRECTED, too_many, redirect_url=target)
     if item.purpose is Purpose.PAGE:
         refusal = around.refusal(target)
         if refusal is not None:
             hop = RefusedHop(target, target_key, f"{refusal.reason}: {refusal.rule}")
-            return Judgement(FetchOutcome.REDIRECTED, redirect_url=target, refused_hop=hop)
+            return Judgement(FetchOutcome.REDIRECTED, reason, redirect_url=target, refused_hop=hop)
         # The origin's own key is known, of course: "/a" may lead to "/a/".
         if target_key != item.origin_key and target_key in around.known:
             return Judgement(FetchOutcome.REDIRECTED, "target already known", redirect_url=target)
@@ -144,7 +156,7 @@ def _redirected(item: FetchItem, response: FetchResponse, around: Surroundings) 
         return Judgement(FetchOutcome.REDIRECTED, "not an http address", redirect_url=target)
     elif item.purpose is Purpose.SITEMAP and target in around.known and not _was_asked_in_chain(target, following):
         return Judgement(FetchOutcome.REDIRECTED, "target already known", redirect_url=target)
-    return Judgement(FetchOutcome.REDIRECTED, redirect_url=target, next_item=following)
+    return Judgement(FetchOutcome.REDIRECTED, reason, redirect_url=target, next_item=following)
 
 
 def _was_asked_in_chain(url: str, item: FetchItem) -> bool:

@@ -32,6 +32,7 @@ class FetchOutcome(StrEnum):
 READABLE: Final = frozenset(
     {FetchOutcome.FETCHED, FetchOutcome.NOT_MODIFIED, FetchOutcome.TOO_LARGE, FetchOutcome.TRUNCATED}
 )
+# A deferred page is none of them: it was not asked, and will be.
 ERRORS: Final = frozenset(
     {
         FetchOutcome.CLIENT_ERROR,
@@ -40,7 +41,6 @@ ERRORS: Final = frozenset(
         FetchOutcome.NETWORK_ERROR,
         FetchOutcome.DNS_ERROR,
         FetchOutcome.ROBOTS_UNREACHABLE,
-        FetchOutcome.DEFERRED,
     }
 )
 

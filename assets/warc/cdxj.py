@@ -1,31 +1,10 @@
 """CDXJ lines: the index of a WARC file, one sorted line a capture, as pywb and OpenWayback read it."""
 
-import ipaddress
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-import ada_url
-
-
-def surt(url: str) -> str:
-    """Give the sort-friendly form of a URL: host labels reversed, then path and sorted query, in lower case.
-
-    >>> surt("https://www.Example.org:8080/A/b?y=2&x=1")
-    'org,example:8080)/a/b?x=1&y=2'
-    """
-    parts = ada_url.URL(url)
-    host = parts.hostname.lower()
-    if host.startswith("www."):
-        host = host[4:]
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        host = ",".join(reversed(host.split(".")))
-    port = f":{parts.port}" if parts.port else ""
-    query = "&".join(sorted(parts.search[1:].split("&"))) if len(parts.search) > 1 else ""
-    path = parts.pathname.rstrip("/") or "/"
-    return f"{host}{port}){path}{'?' + query if query else ''}".lower()
+from assets.warc.surt import surt
 
 
 def cdxj_line(row: Mapping[str, object]) -> str:

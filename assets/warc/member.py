@@ -51,6 +51,15 @@ def unpack_member(member: bytes) -> Member:
         raise DamagedMember("the gzip member is cut short")
     if inflater.unused_data:
         raise DamagedMember("more than one gzip member")
+    return unpack_record(data)
+
+
+def unpack_record(data: bytes) -> Member:
+    """Read what a gzip member that should hold one record inflates to, and hold its digest against its block.
+
+    Raises:
+        DamagedMember: it is not what was written.
+    """
     head, separator, rest = data.partition(b"\r\n\r\n")
     if not separator or not head.startswith(b"WARC/1."):
         raise DamagedMember("no WARC header")

@@ -28,6 +28,7 @@ class SiteSettings:
     tracking_parameters: tuple[str, ...] = ()  # besides the built-in list; a final * matches any rest
     batch_max_bytes: int = 512 * 1024 * 1024
     batch_max_s: float = 300.0
+    max_error_share: float = 0.5  # of the pages of a depth that may end with the same kind of error without a warning
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_depth <= MAX_DEPTH_LIMIT:
@@ -38,6 +39,8 @@ class SiteSettings:
             raise ValueError(f"need 0 <= min_delay_s <= max_delay_s, got {self.min_delay_s}, {self.max_delay_s}")
         if self.max_body_bytes < 1 or self.batch_max_bytes < 1 or self.batch_max_s <= 0:
             raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
+        if not 0 <= self.max_error_share <= 1:
+            raise ValueError(f"max_error_share must be in 0..1, got {self.max_error_share}")
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from tests.conformance.robots import robots_numbers
 from tests.conformance.score import Score
 from tests.conformance.sitemaps import sitemap_numbers
 from tests.conformance.urls import psl_numbers, url_numbers
+from tests.conformance.warc import warc_numbers
 
 DATA: Final = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -16,4 +17,5 @@ SETS: Final[Mapping[str, Callable[[Path], list[Score]]]] = {
     "psl": psl_numbers,
     "robots": robots_numbers,
     "sitemaps": sitemap_numbers,
+    "warc": warc_numbers,
 }

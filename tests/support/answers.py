@@ -3,6 +3,10 @@
 from datetime import UTC, datetime
 
 from assets.fetch.item import FetchItem, Purpose
+from assets.fetch.judge import Surroundings
+from assets.fetch.refresh import refresh_url
+from assets.url.key import DEFAULT_RULES
+from assets.url.scope import Refusal, RejectReason
 from resources.ports import FetchFailure, FetchRequest, FetchResponse, Truncation
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 250_000, tzinfo=UTC)
@@ -46,3 +50,15 @@ def page_item(url: str = "http://e.test/a", **changes: object) -> FetchItem:
         "origin_key": url,
     }
     return FetchItem(**(fields | changes))  # type: ignore[arg-type]
+
+
+def surroundings(*, known: set[str] | None = None) -> Surroundings:
+    """Make what a judge knows of the site e.test, of whose pages none is stored."""
+    return Surroundings(
+        refusal=lambda url: None if "e.test" in url else Refusal(RejectReason.OUT_OF_SCOPE, "e.test"),
+        key_rules=DEFAULT_RULES,
+        known=known or set(),
+        validators=lambda key, url: None,
+        retry_base_s=2.0,
+        refresh_url=refresh_url,
+    )

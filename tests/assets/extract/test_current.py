@@ -91,3 +91,14 @@ def test_what_is_no_html_is_not_a_page() -> None:
 
 def test_robots_and_sitemaps_are_no_pages() -> None:
     assert current_pages([fetch("fetched", 0, purpose="robots")]) == []
+
+
+def test_what_was_cut_off_never_takes_the_place_of_a_whole_copy() -> None:
+    whole = fetch("fetched", 0, payload_digest="sha1:WHOLE")
+    cut = fetch("truncated", 9, payload_digest="sha1:CUT", body_warc_file="v")
+    found = current_pages([whole, cut])[0]
+    assert found.capture is not None
+    assert (found.status, found.capture.payload_digest) == ("live", "sha1:WHOLE")
+    only = current_pages([cut])[0]
+    assert only.capture is not None
+    assert only.capture.payload_digest == "sha1:CUT"

@@ -3,30 +3,17 @@ from datetime import timedelta
 import pytest
 
 from assets.fetch.item import FetchItem, Purpose, Validators
-from assets.fetch.judge import Judgement, Surroundings, judge
+from assets.fetch.judge import Judgement, judge
 from assets.fetch.outcome import FetchOutcome
-from assets.url.key import DEFAULT_RULES
-from assets.url.scope import Refusal, RejectReason
 from assets.warc.records import Place, StoredCopy
 from resources.ports import FetchFailure, FetchResponse, Truncation
-from tests.support.answers import NOON, answer, page_item
-
-
-def on_site(url: str) -> Refusal | None:
-    return None if "e.test" in url else Refusal(RejectReason.OUT_OF_SCOPE, "e.test")
+from tests.support.answers import NOON, answer, page_item, surroundings
 
 
 def verdict(
     response: FetchResponse, item: FetchItem | None = None, *, known: set[str] | None = None, refusals: int = 1
 ) -> Judgement:
-    around = Surroundings(
-        refusal=on_site,
-        key_rules=DEFAULT_RULES,
-        known=known or set(),
-        validators=lambda key, url: None,
-        retry_base_s=2.0,
-    )
-    return judge(item or page_item(), response, around, now=NOON, refusals=refusals)
+    return judge(item or page_item(), response, surroundings(known=known), now=NOON, refusals=refusals)
 
 
 COPY = Validators('"1"', None, StoredCopy("http://e.test/a", NOON, "sha1:X", Place("f", 0, 1)), "text/html", 8)
@@ -153,6 +140,24 @@ def test_a_refusal_pauses_the_whole_host() -> None:
     found = verdict(answer("http://e.test/a", 503, b"", ("Retry-After", "9")))
     assert (found.pause_s, found.set_aside) == (9.0, False)
     assert found.next_item is not None
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("header", "pause_s", "set_aside"),
+    [
+        pytest.param("9", 9.0, False, id="seconds"),
+        pytest.param("Fri, 02 Jan 2026 12:01:00 GMT", 59.75, False, id="date"),
+        pytest.param("Tue, 05 May 2037 10:00:00 GMT", 24 * 3600.0, True, id="far date, capped"),
+        pytest.param("-5", 10.0, False, id="negative"),
+        pytest.param("soon", 10.0, False, id="garbage"),
+        pytest.param("Thu, 01 Jan 2026 00:00:00 GMT", 10.0, False, id="past date"),
+    ],
+)
+def test_a_refusal_pauses_as_long_as_the_host_says(status: int, header: str, pause_s: float, set_aside: bool) -> None:
+    found = verdict(answer("http://e.test/a", status, b"", ("Retry-After", header)))
+    assert (found.pause_s, found.set_aside) == (pause_s, set_aside)
+    assert not set_aside or "left alone for 86400 s" in found.reason
 
 
 def test_a_host_that_wants_a_long_rest_is_set_aside() -> None:
