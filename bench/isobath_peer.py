@@ -18,7 +18,7 @@ from assets.url.host import host_key
 from pipelines.deployments import deploy, settings_from
 from resources.ports import ProgressNote
 
-DEPTH = 10
+DEPTH = 6  # as deep as the sites that are measured
 
 
 class _Silent:

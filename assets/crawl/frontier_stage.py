@@ -12,9 +12,10 @@ from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets
 from assets.frontier.expand import Expansion, expand
 from assets.frontier.traps import TrapBudgets
-from assets.schemas import FRONTIER, REFUSALS
+from assets.schemas import FRONTIER, LINKS, REFUSALS
 from assets.url.key import url_key
 from assets.url.scope import RejectReason
+from resources.ports import QueryEngine
 
 
 def frontier(crawl: SiteCrawl, depth: int) -> StageResult:
@@ -40,6 +41,12 @@ def frontier(crawl: SiteCrawl, depth: int) -> StageResult:
             rows_out=len(expansion.frontier),
         )
     return _result(crawl, layer)
+
+
+def start_engine(engine: QueryEngine) -> None:
+    """Have the query engine load what it needs, so that it is there when the first links are."""
+    nothing = flat_links(LINKS.empty_table())
+    engine.run(new_targets(nothing, nothing.select(["url_key"])))
 
 
 def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:
@@ -76,8 +83,9 @@ def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
 def _found_candidates(crawl: SiteCrawl, depth: int) -> pa.Table:
     known = crawl.known_keys()
     links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=names.layer(depth - 1))
-    keys = pa.table({"url_key": pa.array(sorted(known), pa.string())})
-    found = link_candidates(crawl.ports.engine.run(new_targets(flat_links(links), keys)))
+    keys = pa.table({"url_key": pa.array(list(known), pa.string())})
+    targets = crawl.ports.engine.run(new_targets(flat_links(links), keys)) if links.num_rows else pa.table({})
+    found = link_candidates(targets)
     if depth != 1:
         return found
     linked = {row["url_key"]: row for row in found.to_pylist()}

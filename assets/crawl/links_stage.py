@@ -47,7 +47,7 @@ def links(crawl: SiteCrawl, depth: int) -> StageResult:
     return _result(crawl, layer)
 
 
-def warm_up(workers: DocumentWorkers) -> None:
+def start_workers(workers: DocumentWorkers) -> None:
     """Start the worker processes, so that they are there when the first pages are."""
     empty = LinkDocument("http://localhost/", b"", None, None, None, DEFAULT_RULES, 1)
     list(workers.map(read_links, [empty]))

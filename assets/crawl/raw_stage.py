@@ -21,6 +21,22 @@ from assets.fetch.outcome import ERRORS
 
 ONE_OUTCOME: Final = "every_url_has_one_outcome"
 
+_RESULT_COLUMNS: Final = (
+    "layer",
+    "purpose",
+    "origin_key",
+    "is_final",
+    "outcome",
+    "status",
+    "fetch_ms",
+    "record_type",
+    "body_bytes",
+    "warc_file",
+    "warc_offset",
+    "body_warc_file",
+    "body_warc_offset",
+)
+
 
 async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
     """Fetch what this crawl has not fetched yet of a depth's frontier."""
@@ -30,18 +46,16 @@ async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
         await crawl.to_thread(crawl.load_history)
         ends = await crawl.to_thread(_earlier_ends, crawl)
         items = await crawl.to_thread(_items, crawl, layer, ends)
-        known = await crawl.to_thread(crawl.known_keys)
-        book = await crawl.to_thread(robots_book, crawl)
-        fetch = LayerFetch(crawl, layer, known=known, robots=book)
-        recovered = await fetch.resume(names.SEED_LAYER, layer)
-        _put_off_dead(fetch, items, await crawl.to_thread(dead_pages, ends, now=crawl.ports.clock.now()))
-        await fetch.run(items)
-        await crawl.to_thread(
-            crawl.mark,
-            key,
-            rows_in=len(items),
-            rows_out=sum(item.origin_key in fetch.ends for item in items),
-        )
+        fetched = 0
+        if items:
+            known = await crawl.to_thread(crawl.known_keys)
+            book = await crawl.to_thread(robots_book, crawl)
+            fetch = LayerFetch(crawl, layer, known=known, robots=book)
+            recovered = await fetch.resume(names.SEED_LAYER, layer)
+            _put_off_dead(fetch, items, await crawl.to_thread(dead_pages, ends, now=crawl.ports.clock.now()))
+            await fetch.run(items)
+            fetched = sum(item.origin_key in fetch.ends for item in items)
+        await crawl.to_thread(crawl.mark, key, rows_in=len(items), rows_out=fetched)
     return await crawl.to_thread(_result, crawl, depth, recovered)
 
 
@@ -95,7 +109,7 @@ def outcome_check(frontier_keys: Sequence[str], ends: Mapping[str, int]) -> Chec
 def _result(crawl: SiteCrawl, depth: int, recovered: int) -> StageResult:
     layer = names.layer(depth)
     keys = crawl.rows(names.T_FRONTIER, ["url_key"], layer=layer).column("url_key").to_pylist()
-    rows = crawl.rows(names.T_FETCHES)
+    rows = crawl.rows(names.T_FETCHES, list(_RESULT_COLUMNS))
     wanted = set(keys)
     # The seeds' own captures lie in the seed layer and count where their frontier row is.
     ends = [
@@ -104,7 +118,7 @@ def _result(crawl: SiteCrawl, depth: int, recovered: int) -> StageResult:
         if row["origin_key"] in wanted
     ]
     outcomes = Counter(row["outcome"] for row in ends)
-    requests = [row for row in rows.to_pylist() if row["layer"] == layer and row["status"] is not None]
+    requests = rows.filter((pc.field("layer") == layer) & pc.field("status").is_valid()).to_pylist()
     times = sorted(row["fetch_ms"] for row in requests)
     files = sorted({row["warc_file"] for row in requests if row["warc_file"]})
     folder = names.raw_prefix(crawl.site, crawl.crawl_id, layer)

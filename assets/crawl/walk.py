@@ -16,8 +16,8 @@ from assets import names
 from assets.crawl import crawl_log
 from assets.crawl.config import CrawlConfig, with_config
 from assets.crawl.crawl_log import CrawlState
-from assets.crawl.frontier_stage import frontier
-from assets.crawl.links_stage import links, warm_up
+from assets.crawl.frontier_stage import frontier, start_engine
+from assets.crawl.links_stage import links, start_workers
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.raw_stage import raw_batches
 from assets.crawl.report_stage import crawl_report
@@ -69,8 +69,10 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDo
     When it is cancelled, each site publishes and commits what it has fetched and gives its lease back.
     """
     events: asyncio.Queue[StageDone | SiteFailed | None] = asyncio.Queue()
-    # Worker processes take a second to start: let them, while the first pages are fetched.
-    warming = asyncio.create_task(asyncio.to_thread(warm_up, ports.workers))
+    # Worker processes and the query engine take a second to start: let them, while the first pages are fetched.
+    warming = asyncio.gather(
+        asyncio.to_thread(start_workers, ports.workers), asyncio.to_thread(start_engine, ports.engine)
+    )
     with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:
         async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
 
