@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -117,10 +118,10 @@ def why(
     raise typer.Exit(print_history(url, site=site, store=store, as_json=as_json))
 
 
-def main() -> None:
-    """Run the command line; errors that a person can mend are one sentence."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:
-        app()
+        app(args=arguments)
     except IsobathError as error:
         Console(stderr=True, soft_wrap=True).print(f"[red]isobath:[/red] {_plain(error)}", highlight=False)
         sys.exit(2)

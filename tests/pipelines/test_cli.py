@@ -1,7 +1,6 @@
 """The command line as a person meets it: exit codes, sentences, and what is there afterwards."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +37,8 @@ def isobath(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setenv("COLUMNS", "400")
 
     def run(*arguments: str) -> Said:
-        monkeypatch.setattr(sys, "argv", ["isobath", *arguments])
         with pytest.raises(SystemExit) as ended:
-            main()
+            main(arguments)
         said = capsys.readouterr()
         code = ended.value.code
         return Said(code if isinstance(code, int) else 0, said.out, said.err)

@@ -47,7 +47,7 @@ class MemoryTables:
     ) -> pa.Table:
         """Read rows."""
         if as_of is not None:
-            raise NotImplementedError("only the current rows are kept")
+            raise ValueError("as_of: only the current rows are kept")
         found = self.rows.get(table, TABLES[table].empty_table())
         if sites is not None:
             found = found.filter(pc.field("site").isin(pa.array(list(sites), pa.string())))
