@@ -50,8 +50,6 @@ class LayerBatches:
         self._opened_at_s = crawl.ports.clock.monotonic_s()
         self._serial = 0
         self._committing = asyncio.Lock()
-        self.files: list[str] = []
-        self.warc_bytes = 0
 
     def store(self, item: FetchItem, response: FetchResponse, outcome: FetchOutcome) -> Stored:
         """Write the capture of an answer that has a status."""
@@ -138,12 +136,9 @@ class LayerBatches:
         table: pa.Table = as_table(rows, FETCHES)
         if batch is not None:
             batch.seal(table, sealed_at=ports.clock.now())
-            size_bytes = batch.path.stat().st_size
             ports.objects.put_file(batch.key, batch.path)
             ports.objects.put(_index_key(batch.key), cdxj(rows_with_records(rows)))
             batch.path.unlink()
-            self.files.append(batch.key)
-            self.warc_bytes += size_bytes
         ports.tables.append(names.T_FETCHES, table)
         ports.tables.append(names.T_ROBOTS, as_table(robots, ROBOTS))
 

@@ -47,16 +47,6 @@ class LayerFetch:
             refresh_url=refresh_url,
         )
 
-    @property
-    def files(self) -> list[str]:
-        """WARC objects published so far."""
-        return self._batches.files
-
-    @property
-    def warc_bytes(self) -> int:
-        """Bytes of the WARC objects published so far."""
-        return self._batches.warc_bytes
-
     async def resume(self, *layers: str) -> int:
         """Take up what this crawl has stored in these layers; what has its final row is not asked again.
 

@@ -42,17 +42,8 @@ def version_column(url_key: ir.StringValue) -> ir.StringValue:
     return path.filter(lambda segment: segment.re_search(_VERSION_SEGMENT)).join("/")
 
 
-def primary_language(language: str) -> str:
-    """Give the language of a tag without its region.
-
-    >>> primary_language("en-GB")
-    'en'
-    """
-    return language.lower().split("-", 1)[0]
-
-
 def language_column(language: ir.StringValue) -> ir.StringValue:
-    """Give the expression of ``primary_language``."""
+    """Give the language of a tag without its region, as an expression."""
     return ibis.coalesce(language.lower().split("-")[0], "")
 
 

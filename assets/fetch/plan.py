@@ -145,10 +145,6 @@ class FetchPlan:
             self._reschedule(key, host)
         return taken
 
-    def waiting(self) -> int:
-        """Count the queued items."""
-        return sum(len(host.ready) + len(host.later) for host in self._hosts.values())
-
     def _reschedule(self, host_key: str, host: _Host) -> None:
         host.turn += 1
         due_s = host.next_s()

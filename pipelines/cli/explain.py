@@ -65,6 +65,8 @@ def explained(deployment: Deployment, address: str, site: str | None) -> tuple[s
 def print_answers(found: Explanation, names: Iterable[str], console: Console) -> None:
     """Print those of the answers that say something."""
     table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
     for name in names:
         value = getattr(found, name)
         answer = "\n".join(value) if isinstance(value, tuple) else value

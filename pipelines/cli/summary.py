@@ -66,6 +66,8 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
         ("reports", summary["reports"]),
     ]
     facts = Table(show_header=False, box=None, pad_edge=False)
+    facts.add_column()
+    facts.add_column(overflow="fold")  # a path that is cut off leads nowhere
     for name, value in rows:
         facts.add_row(f"[bold]{name}[/bold]", value)
     console.print(facts)

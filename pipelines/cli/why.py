@@ -26,6 +26,9 @@ def print_history(address: str, *, site: str | None, store: str | None, as_json:
         console.print(f"Nothing is known of {today.url_key} in {site}.")
     else:
         table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column()
+        table.add_column()
+        table.add_column(overflow="fold")
         for event in events:
             table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", Text(event.what, style="bold"), Text(event.detail))
         console.print(table)

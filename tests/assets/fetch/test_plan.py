@@ -103,7 +103,6 @@ def test_withdrawing_a_site_leaves_the_others() -> None:
     queue.add(item("a", "1", site="one"), MANNERS)
     queue.add(item("a", "2", site="two"), MANNERS)
     assert [i.site for i in queue.withdraw(site="one")] == ["one"]
-    assert queue.waiting() == 1
     assert queue.next(0.0) == Ask(item("a", "2", site="two"))
 
 
