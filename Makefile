@@ -5,6 +5,7 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 export DAGSTER_HOME ?= $(CURDIR)/dagster_home
 export DAGSTER_DISABLE_TELEMETRY := 1
 
@@ -13,7 +14,7 @@ CRAWL_FLAGS = $(if $(MAX_DEPTH),--max-depth $(MAX_DEPTH)) $(if $(MAX_PAGES),--ma
 	$(if $(MIN_DELAY),--min-delay $(MIN_DELAY)) $(if $(ALLOW_PRIVATE_NETWORKS),--allow-private-networks) \
 	$(if $(NEW_CRAWL),--new-crawl) $(if $(STORE),--store $(STORE))
 
-.PHONY: help setup setup-dev crawl demo ui search sites test check conformance bench format lock clean
+.PHONY: help setup setup-dev peers crawl demo ui search sites test check conformance bench format lock clean
 
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,12 +25,12 @@ help: ## Explain the targets
 setup: $(VENV)/.ready ## Create .venv with the locked packages
 setup-dev: $(VENV)/.ready-dev
 
-$(VENV)/bin/pip:
+$(VENV)/bin/pip $(PEERS)/bin/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Isobath needs Python 3.11 or newer; try: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 		|| { echo "Python has no venv module here. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(@D:/bin=)
 
 $(VENV)/.ready: requirements.lock pyproject.toml | $(VENV)/bin/pip
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
@@ -38,6 +39,12 @@ $(VENV)/.ready: requirements.lock pyproject.toml | $(VENV)/bin/pip
 
 $(VENV)/.ready-dev: requirements-dev.lock $(VENV)/.ready
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
+peers: $(PEERS)/.ready ## Create .venv-peers with pywb and Scrapy, which tests and benchmarks then use
+
+$(PEERS)/.ready: requirements-peers.lock | $(PEERS)/bin/pip
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.lock
 	@touch $@
 
 crawl: setup ## Crawl a site: make crawl URL=https://docs.example.org/
@@ -81,7 +88,9 @@ lock: ## Lock the newest versions that pyproject.toml allows
 	rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
 	.lock-venv/bin/pip install --quiet . && .lock-venv/bin/pip freeze --exclude isobath > requirements.lock
 	.lock-venv/bin/pip install --quiet '.[dev]' && .lock-venv/bin/pip freeze --exclude isobath > requirements-dev.lock
+	rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
+	.lock-venv/bin/pip install --quiet -r requirements-peers.in && .lock-venv/bin/pip freeze > requirements-peers.lock
 	rm -rf .lock-venv build
 
-clean: ## Remove what the tools left (not the store, not .venv)
+clean: ## Remove what the tools left (not the store, not .venv*)
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build *.egg-info

@@ -1,6 +1,7 @@
 """Names: asset keys, groups, tables, and where things lie in the store."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 import dagster as dg
 
@@ -14,30 +15,54 @@ EXACT_DUPLICATES: Final = dg.AssetKey(["content", "exact_duplicates"])
 NEAR_DUPLICATES: Final = dg.AssetKey(["content", "near_duplicates"])
 INDEX_FEED: Final = dg.AssetKey(["feed", "index_feed"])
 SITE_MAP: Final = dg.AssetKey(["map", "site_map"])
+PAGE_SCHEDULE: Final = dg.AssetKey(["recrawl", "page_schedule"])
 
 
-def frontier(depth: int) -> dg.AssetKey:
-    """Name the frontier asset of a depth."""
-    return dg.AssetKey([layer(depth), "frontier"])
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Pages that are fetched together: those of one depth of a crawl, or of one step of a refresh."""
+
+    kind: Literal["depth", "refresh"]
+    number: int
+
+    @property
+    def name(self) -> str:
+        """What its rows and its folder are called.
+
+        >>> depth(2).name
+        'depth_2'
+        """
+        return f"{self.kind}_{self.number}"
+
+    @property
+    def before(self) -> "Layer | None":
+        """The layer whose pages lead to this one; None for the first."""
+        return Layer(self.kind, self.number - 1) if self.number else None
+
+    @property
+    def frontier(self) -> dg.AssetKey:
+        """Its asset of addresses to fetch."""
+        return dg.AssetKey([self.name, "frontier"])
+
+    @property
+    def raw_batches(self) -> dg.AssetKey:
+        """Its asset of answers."""
+        return dg.AssetKey([self.name, "raw_batches"])
+
+    @property
+    def links(self) -> dg.AssetKey:
+        """Its asset of parsed pages."""
+        return dg.AssetKey([self.name, "links"])
+
+    @property
+    def stages(self) -> tuple[dg.AssetKey, dg.AssetKey, dg.AssetKey]:
+        """Its assets, in order."""
+        return self.frontier, self.raw_batches, self.links
 
 
-def raw_batches(depth: int) -> dg.AssetKey:
-    """Name the raw batches asset of a depth."""
-    return dg.AssetKey([layer(depth), "raw_batches"])
-
-
-def links(depth: int) -> dg.AssetKey:
-    """Name the links asset of a depth."""
-    return dg.AssetKey([layer(depth), "links"])
-
-
-def layer(depth: int) -> str:
-    """Name the layer of a depth.
-
-    >>> layer(2)
-    'depth_2'
-    """
-    return f"depth_{depth}"
+def depth(number: int) -> Layer:
+    """Give the layer of a depth: pages so many links away from the seeds."""
+    return Layer("depth", number)
 
 
 SEED_LAYER: Final = "seeds"  # the layer of what the seed check fetches
@@ -61,6 +86,8 @@ T_NEAR_DUPLICATES: Final = "near_duplicates"
 T_FEED_STATE: Final = "feed_state"
 T_SITE_MAP: Final = "site_map"
 T_FINDINGS: Final = "findings"
+T_PAGE_SCHEDULE: Final = "page_schedule"
+T_SITE_SCHEDULE: Final = "site_schedule"
 
 
 def raw_prefix(site: str, crawl_id: str, layer_name: str) -> str:

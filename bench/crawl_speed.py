@@ -1,7 +1,8 @@
 """Crawl speed: pages a second of a whole site on loopback, ours beside Scrapy's, in one run.
 
 ``python -m bench.crawl_speed FOLDER... [--scrapy PYTHON]`` serves each folder of HTML with nginx, crawls it by turns,
-and prints pages, pages/s, memory and the ratio. PYTHON is one that has scrapy and warcio installed.
+and prints pages, pages/s, memory and the ratio. PYTHON is one that has scrapy and warcio installed; by default that of
+``make peers``, when it is there.
 """
 
 import argparse
@@ -21,13 +22,16 @@ from rich.table import Table
 
 TURN_LIMIT_S: Final = 900
 HERE: Final = Path(__file__).resolve().parent
+PEERS: Final = HERE.parent / ".venv-peers" / "bin" / "python"
 
 
 def main() -> None:
     """Measure each folder by turns."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--scrapy", help="a Python with scrapy and warcio")
+    parser.add_argument(
+        "--scrapy", help="a Python with scrapy and warcio", default=str(PEERS) if PEERS.exists() else None
+    )
     parser.add_argument("--turns", type=int, default=1)
     arguments = parser.parse_args()
     if shutil.which("nginx") is None:

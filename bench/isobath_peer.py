@@ -16,13 +16,13 @@ from assets.crawl.ports import CrawlPorts
 from assets.crawl.walk import SiteFailed, WalkPlan, walk_sites
 from assets.url.host import host_key
 from pipelines.deployments import deploy, settings_from
-from resources.ports import ProgressNote
+from resources.ports import RunNote
 
 DEPTH = 6  # as deep as the sites that are measured
 
 
 class _Silent:
-    def note(self, note: ProgressNote) -> None:
+    def note(self, note: RunNote) -> None:
         return
 
 
@@ -31,13 +31,15 @@ def main() -> None:
     url, store = sys.argv[1], Path(sys.argv[2])
     deployment = deploy(settings_from({"ISOBATH_STORE": str(store)}), progress=_Silent())
     parts = {name: part for name, part in deployment.resources.items() if name != "sinks"}
-    keys = [key(depth) for depth in range(DEPTH + 1) for key in (names.frontier, names.raw_batches, names.links)]
+    keys = [key for depth in range(DEPTH + 1) for key in names.depth(depth).stages]
     config = CrawlConfig(max_depth=DEPTH, max_pages=1_000_000, min_delay_s=0, allow_private_networks=True, seeds=[url])
     site = host_key(url).partition("://")[2]
     plan = WalkPlan([site], [names.SEED_CHECK, *keys, names.CRAWL_REPORT], config, DEPTH, "bench")
     began = time.perf_counter()
     pages = 0
     for event in in_background(lambda: walk_sites(plan, CrawlPorts(**parts))):
+        if isinstance(event, RunNote):
+            continue
         if isinstance(event, SiteFailed):
             raise SystemExit(event.trace)
         if event.key == names.CRAWL_REPORT:

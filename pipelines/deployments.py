@@ -5,6 +5,7 @@ The variables are those of ``VARIABLES``; the README shows them in one table.
 
 import hashlib
 import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,7 +21,9 @@ from resources.document_workers import ProcessWorkers
 from resources.duckdb_engine import DuckDBEngine
 from resources.errors import BadSettings
 from resources.folder_objects import FolderObjects
+from resources.http_dialing import trusting_context
 from resources.http_fetcher import HttpFetcher
+from resources.http_proxy import Proxy
 from resources.logged_progress import LoggedProgress
 from resources.ports import ObjectStore, Progress
 from resources.ports.catalog import MAX_DEPTH_LIMIT
@@ -36,7 +39,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_SITES": "the site catalog (default: sites.yaml in the project)",
     "ISOBATH_MAX_DEPTH": f"layers of the asset graph beyond the seeds, 0 to {MAX_DEPTH_LIMIT} (default: 3)",
     "ISOBATH_CONTACT_URL": "page or mailto: that User-Agent names, so that webmasters can reach you",
-    "ISOBATH_FETCH_THREADS": "requests that may be open at once, over all hosts (default: 32)",
+    "ISOBATH_OPEN_REQUESTS": "requests that may be open at once, over all hosts (default: 512)",
+    "ISOBATH_PROXY": "http://[user:password@]host[:port], through which all pages are fetched (default: none)",
     "ISOBATH_WORKERS": "worker processes for parsing and extraction (default: one a core)",
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
@@ -53,10 +57,12 @@ class Settings:
     sites_file: Path
     max_depth: int
     contact_url: str
-    fetch_threads: int
+    open_requests: int
     worker_processes: int | None
     lease_s: int
     index_folder: Path | None  # None: no embedded index
+    proxy: Proxy | None = None
+    authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +96,12 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         sites_file=Path(environment.get("ISOBATH_SITES") or PROJECT / "sites.yaml"),
         max_depth=_number(environment, "ISOBATH_MAX_DEPTH", 3, 0, MAX_DEPTH_LIMIT),
         contact_url=environment.get("ISOBATH_CONTACT_URL") or DEFAULT_CONTACT_URL,
-        fetch_threads=_number(environment, "ISOBATH_FETCH_THREADS", 32, 1, 1024),
+        open_requests=_number(environment, "ISOBATH_OPEN_REQUESTS", 512, 1, 10_000),
         worker_processes=_number(environment, "ISOBATH_WORKERS", 1, 1, 256) if workers else None,
         lease_s=_number(environment, "ISOBATH_LEASE_S", 60, 1, 86_400),
         index_folder=index,
+        proxy=_proxy(environment.get("ISOBATH_PROXY")),
+        authorities=environment.get("SSL_CERT_FILE", ""),
     )
 
 
@@ -127,7 +135,13 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
             "tables": tables,
             "objects": objects,
             "engine": DuckDBEngine(),
-            "fetcher": HttpFetcher(clock, user_agent=agent, max_open=settings.fetch_threads),
+            "fetcher": HttpFetcher(
+                clock,
+                user_agent=agent,
+                max_open=settings.open_requests,
+                tls=_tls(settings.authorities),
+                proxy=settings.proxy,
+            ),
             "workers": ProcessWorkers(settings.worker_processes, preload=WORKER_PRELOAD),
             "clock": clock,
             "catalog": YamlCatalog(settings.sites_file),
@@ -172,6 +186,21 @@ def _default_index(store: str) -> Path:
         return Path(store) / "index"
     # The index of an S3 store is a local copy, one a store; it rebuilds itself from the feed.
     return PROJECT / "data" / f"index-{hashlib.sha256(store.rstrip('/').encode()).hexdigest()[:12]}"
+
+
+def _proxy(url: str | None) -> Proxy | None:
+    try:
+        return Proxy.of(url) if url else None
+    except ValueError:
+        # Neither the value nor the cause is shown: there may be a password in it.
+        raise BadSettings("ISOBATH_PROXY names no proxy: use http://[user:password@]host[:port]") from None
+
+
+def _tls(authorities: str) -> ssl.SSLContext:
+    try:
+        return trusting_context(authorities)
+    except OSError as error:
+        raise BadSettings(f"SSL_CERT_FILE={authorities}: no certificates can be read there: {error}") from error
 
 
 def _number(environment: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:

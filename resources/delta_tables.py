@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,6 +20,7 @@ from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
 
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
+from resources.group_commit import GroupCommit
 from resources.table_rows import fitting_rows, read_rows
 
 _log = logging.getLogger(__name__)
@@ -61,9 +63,10 @@ class DeltaTables:
         # writers of one process would only make each other lose their races.
         self._opened: dict[str, DeltaTable] = {}
         self._locks = {name: threading.Lock() for name in schemas}
+        self._appends = {name: GroupCommit(partial(self._append, name)) for name in schemas}
 
     def append(self, table: str, rows: pa.Table) -> None:
-        """Add rows in one commit; no rows, no commit.
+        """Add rows in one commit, shared with others that wait; no rows, no commit.
 
         Raises:
             BadRows: the rows do not fit the table's schema, or a required column holds nulls.
@@ -71,7 +74,7 @@ class DeltaTables:
         """
         fitting = fitting_rows(table, self._schema(table), rows)
         if fitting.num_rows:
-            self._commit(table, lambda opened: _write(opened, fitting))
+            self._appends[table].append(fitting)
 
     def replace(self, table: str, *, sites: Sequence[str], rows: pa.Table) -> None:
         """Put ``rows`` in the place of all rows of ``sites``, in one commit.
@@ -194,6 +197,9 @@ class DeltaTables:
             configuration=_CONFIGURATION,
             storage_options=self._storage_options,
         )
+
+    def _append(self, table: str, rows: pa.Table) -> None:
+        self._commit(table, lambda opened: _write(opened, rows))
 
     def _commit(self, table: str, write: Callable[[DeltaTable], None]) -> None:
         """Write to the current version, again from the start when another commit got in between."""

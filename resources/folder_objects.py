@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from resources.errors import ObjectMissing, StoreUnusable
-from resources.ports.objects import ObjectInfo
+from resources.ports.objects import ObjectInfo, Swept
 
 _TEMPORARY: Final = ".tmp-"
 _LOCKS: Final = ".locks"
@@ -21,7 +21,8 @@ _COPY_BYTES: Final = 1024 * 1024
 class FolderObjects:
     """Objects as files. Safe for many threads and processes on one file system that has ``flock`` and hard links.
 
-    A write goes to a temporary name in the same folder, is synced, and then takes the key's name in one step.
+    A write goes to a temporary name in the same folder, is synced, and then takes the key's name in one step. It is
+    locked meanwhile: a temporary file that nobody locks was left by a process that died.
     """
 
     def __init__(self, root: Path) -> None:
@@ -98,6 +99,20 @@ class FolderObjects:
             with self._locked(key):
                 path.unlink(missing_ok=True)
 
+    def sweep(self, prefix: str) -> Swept:
+        """Remove what writers that are gone have left unfinished under a prefix; those that live are left alone."""
+        parent = prefix.rpartition("/")[0]
+        swept = Swept()
+        if parent and not _is_key(parent):
+            return swept
+        with self._explained("written"):
+            for folder, _, files in os.walk(self._root / parent, onerror=_raise_unless_gone, followlinks=True):
+                for name in files:
+                    path = Path(folder, name)
+                    if name.startswith(_TEMPORARY) and str(path.relative_to(self._root)).startswith(prefix):
+                        swept += _swept(path)
+        return swept
+
     def location(self, key: str) -> str:
         """Say where an object, or what lies under a prefix that ends in a slash, is: an absolute path."""
         return str(self._path(key.removesuffix("/")))
@@ -143,15 +158,15 @@ class FolderObjects:
     def _temporary(self, key: str, fill: Callable[[BinaryIO], object]) -> Iterator[tuple[Path, Path]]:
         """Give a filled and synced temporary file beside the key's path, and that path; remove what is left of it."""
         target = self._path(key)
-        temporary = target.parent / f"{_TEMPORARY}{uuid.uuid4().hex}"
         with self._explained("written"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            temporary, file = _new_temporary(target.parent)
             try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with temporary.open("xb") as file:
+                with file:
                     fill(file)
                     file.flush()
                     os.fsync(file.fileno())
-                yield temporary, target
+                    yield temporary, target
             finally:
                 with contextlib.suppress(OSError):
                     temporary.unlink(missing_ok=True)
@@ -193,6 +208,34 @@ def _is_key(key: str) -> bool:
     return "\0" not in key and not any(
         part in ("", ".", "..", _LOCKS) or part.startswith(_TEMPORARY) for part in key.split("/")
     )
+
+
+def _new_temporary(folder: Path) -> tuple[Path, BinaryIO]:
+    """Make a locked temporary file."""
+    while True:
+        path = folder / f"{_TEMPORARY}{uuid.uuid4().hex}"
+        file = path.open("xb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        # A sweep that came between the two lines above has removed it.
+        if os.fstat(file.fileno()).st_nlink:
+            return path, file
+        file.close()
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise error
+
+
+def _swept(path: Path) -> Swept:
+    """Remove a temporary file unless its writer lives or has just finished."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+            return Swept(1, os.fstat(file.fileno()).st_size)
+    except (BlockingIOError, FileNotFoundError):
+        return Swept()
 
 
 def _etag(data: bytes) -> str:

@@ -1,204 +1,175 @@
 """The fetcher over HTTP/1.1: one GET request, one answer, within limits, as facts.
 
-Built on requests. The bytes of a connection belong to ``exact_http``, the addresses it may go to to ``guarded_http``;
-redirects, retries, cookies and robots are decided by the rooms.
+Everything below it is ours, because a crawler must send exactly what it is told and keep exactly what comes:
+``http_request`` and ``http_answer`` are the bytes, ``http_connection`` and ``http_pool`` the connections,
+``http_dialing`` the way to a new one past the ``address_guard``. Redirects, retries, cookies and robots are decided by
+the rooms.
 """
 
+import asyncio
 import ssl
-from collections.abc import Iterator
-from http.cookiejar import DefaultCookiePolicy
-from typing import Any, cast
-from urllib.parse import urlsplit
+import threading
+from dataclasses import dataclass
+from typing import Any
 
-import requests
-import urllib3
-from requests.cookies import RequestsCookieJar
-from urllib3._collections import HTTPHeaderDict
-from urllib3.util import SKIP_HEADER
-
-from resources.dns_cache import CachedResolver
-from resources.exact_http import READ_BYTES, ExactPool, ExactResponse, ExactTlsPool, Exchange, current
-from resources.guarded_http import Connector, GuardedAdapter, NotConnected, Resolve, system_addresses, trusting_context
+from resources.dns_cache import CachedResolver, Resolve, system_addresses
+from resources.http_answer import Answer
+from resources.http_connection import HttpConnection, Limits
+from resources.http_dialing import Dialer, trusting_context
+from resources.http_failure import NoAnswer
+from resources.http_pool import HttpPool
+from resources.http_proxy import PROXY_AUTHENTICATION_REQUIRED, Proxy
+from resources.http_request import Origin, Outgoing, outgoing
 from resources.ports.clock import Clock
-from resources.ports.fetching import FetchFailure, FetchRequest, FetchResponse, Truncation
+from resources.ports.fetching import FetchFailure, FetchRequest, FetchResponse
 
 MAX_DETAIL_CHARACTERS = 300
 
 
 class HttpFetcher:
-    """Fetches with one pooled session for guarded and one for unguarded requests; they never share a connection."""
+    """Fetches from any event loop; each has connections of its own. Guarded and unguarded requests never share one."""
 
     def __init__(
         self,
         clock: Clock,
         *,
         user_agent: str,
-        max_open: int = 64,
-        pool_connections: int = 64,
+        max_open: int = 512,
+        idle_s: float = 15.0,
         resolve: Resolve = system_addresses,
         tls: ssl.SSLContext | None = None,
+        proxy: Proxy | None = None,
     ) -> None:
         """Make a fetcher.
 
         Args:
-            clock: for the deadlines and the facts.
+            clock: for the facts.
             user_agent: what callers are to send as ``User-Agent``; nothing is added to a request here.
-            max_open: how many requests callers are to keep open at once.
-            pool_connections: for how many hosts idle connections are kept, guarded and unguarded each.
+            max_open: how many requests callers are to keep open at once; no more connections are kept.
+            idle_s: how long a connection is kept for the next request; many servers keep it for 5 to 75 s.
             resolve: looks host names up, and its answers are kept for a while; another part makes up names for tests.
-            tls: for other authorities than those that come with requests; it must verify.
+            tls: for other authorities than Mozilla's; it must verify.
+            proxy: what all requests go through.
         """
         self.user_agent = user_agent
         self.max_open = max_open
         self._clock = clock
-        tls = tls or trusting_context()
-        known_addresses = CachedResolver(resolve, clock)
-        self._sessions = {
-            allow_private: _session(
-                GuardedAdapter(
-                    Connector(known_addresses, allow_private),
-                    pool_connections=pool_connections,
-                    tls=tls,
-                    http_pool=ExactPool,
-                    https_pool=ExactTlsPool,
-                )
-            )
-            for allow_private in (False, True)
-        }
+        self._idle_s = idle_s
+        self._proxy = proxy
+        self._dialer = Dialer(CachedResolver(resolve, clock), tls or trusting_context(), proxy)
+        self._pools: dict[asyncio.AbstractEventLoop, HttpPool] = {}
+        self._lock = threading.Lock()
 
-    def fetch(self, request: FetchRequest) -> FetchResponse:
-        """Send one request and read its answer, within its limits.
+    async def fetch(self, request: FetchRequest) -> FetchResponse:
+        """Send one request and read its answer, within its limits; cancelled, close the connection.
 
         Raises:
             ValueError: the request itself is malformed, which is a bug of the caller.
         """
         started_at, started_s = self._clock.now(), self._clock.monotonic_s()
-        exchange = Exchange(request, _target(request.url), _sent_headers(request.headers), self._clock, started_s)
-        token = current.set(exchange)
+        sent = outgoing(request, self._proxy)
+        course = _Course()
         facts: dict[str, Any]
         try:
-            facts = self._answer(exchange)
-        except NotConnected as error:
-            facts = {"failure": error.failure, "failure_detail": error.detail}
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            facts = _failure(error)
-        finally:
-            current.reset(token)
+            facts = _facts(await self._answer(request, sent, course))
+        except NoAnswer as error:
+            facts = {"failure": error.failure, "failure_detail": error.detail[:MAX_DETAIL_CHARACTERS]}
         return FetchResponse(
             request=request,
             started_at=started_at,
             fetch_ms=max(0, round((self._clock.monotonic_s() - started_s) * 1000)),
-            request_head=exchange.request_head,
-            peer_ip=exchange.peer_ip,
+            request_head=sent.head if course.is_sent else b"",
+            peer_ip=course.peer_ip,
             **facts,
         )
 
-    def close(self) -> None:
-        """Close idle connections."""
-        for session in self._sessions.values():
-            session.close()
+    async def close(self) -> None:
+        """Close the idle connections of the running event loop."""
+        with self._lock:
+            pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.close()
 
-    def _answer(self, exchange: Exchange) -> dict[str, Any]:
+    def _pool(self) -> HttpPool:
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            with self._lock:
+                # A weak dictionary would keep them: connections know their loop.
+                for ended in [known for known in self._pools if known.is_closed()]:
+                    del self._pools[ended]
+                pool = self._pools[loop] = HttpPool(self.max_open, self._idle_s)
+        return pool
+
+    async def _answer(self, request: FetchRequest, sent: Outgoing, course: "_Course") -> Answer:
+        limits = _limits(request)
+        pool = self._pool()
+        key = sent.origin, request.allow_private_networks
+        connection = pool.take(key)
+        answer: Answer | None = None
+        if connection is not None:
+            try:
+                answer = await course.over(connection, sent, limits)
+            except NoAnswer as error:
+                if error.failure is FetchFailure.TIMEOUT:
+                    raise
+                # The server closed an idle connection (or left rubbish on it) just as it was used again. That says
+                # nothing about this URL, so a new connection is made: RFC 9112, 9.3.1.
+        if connection is None or answer is None:
+            connection = await self._dial(pool, request, sent.origin, limits)
+            answer = await course.over(connection, sent, limits)
+        if not answer.is_last:
+            pool.keep(key, connection)
+        if self._proxy is not None and not sent.origin.is_tls and answer.head.status == PROXY_AUTHENTICATION_REQUIRED:
+            raise self._proxy.failed(f"{answer.head.status} {answer.head.reason}".rstrip())
+        return answer
+
+    async def _dial(self, pool: HttpPool, request: FetchRequest, origin: Origin, limits: Limits) -> HttpConnection:
+        pool.make_room()
         try:
-            raw = self._send(exchange)
-        except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
-            if not exchange.reused or _is_timeout(error):
-                raise
-            # The server closed an idle connection (or left rubbish on it) just as it was used again. That says
-            # nothing about this URL, so a new connection is made: RFC 9112, 9.3.1.
-            exchange.renew = True
-            raw = self._send(exchange)
-        original = cast(ExactResponse, raw._original_response)
-        body, truncated = _read_body(raw, exchange.request.max_body_bytes)
-        return {
-            "http_version": "HTTP/1.0" if raw.version == 10 else "HTTP/1.1",
-            "status": raw.status,
-            "reason": raw.reason or "",
-            "headers": original.received,
-            "body": body,
-            "truncated": truncated,
-        }
-
-    def _send(self, exchange: Exchange) -> urllib3.HTTPResponse:
-        request = exchange.request
-        prepared = requests.PreparedRequest()  # filled by hand: prepare() would requote the URL and add headers
-        prepared.method, prepared.url = "GET", request.url
-        prepared.headers = requests.structures.CaseInsensitiveDict()
-        timeout = urllib3.Timeout(
-            total=request.total_timeout_s, connect=request.connect_timeout_s, read=request.read_timeout_s
-        )
-        session = self._sessions[request.allow_private_networks]
-        answer = session.send(prepared, stream=True, allow_redirects=False, timeout=timeout)  # type: ignore[arg-type]
-        return cast(urllib3.HTTPResponse, answer.raw)
+            async with asyncio.timeout_at(limits.deadline_s):
+                connection = await self._dialer.dial(
+                    origin,
+                    request.connect_timeout_s,
+                    allow_private_networks=request.allow_private_networks,
+                    on_lost=pool.lost,
+                )
+        except TimeoutError as error:
+            raise NoAnswer(FetchFailure.TIMEOUT, f"no connection within {request.total_timeout_s:g} s") from error
+        pool.add(connection)
+        return connection
 
 
-def _session(adapter: GuardedAdapter) -> requests.Session:
-    session = requests.Session()
-    session.trust_env = False
-    session.cookies = RequestsCookieJar(policy=DefaultCookiePolicy(allowed_domains=()))
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    return session
+@dataclass(slots=True)
+class _Course:
+    """What is known of a request even if there is no answer to it."""
+
+    is_sent: bool = False
+    peer_ip: str | None = None
+
+    async def over(self, connection: HttpConnection, sent: Outgoing, limits: Limits) -> Answer:
+        self.is_sent, self.peer_ip = True, connection.peer_ip
+        return await connection.exchange(sent.wire(), limits)
 
 
-def _target(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.netloc or "#" in url:
-        raise ValueError(f"not an absolute http(s) URL without fragment: {url!r}")
-    if not url.isascii() or not url.isprintable() or " " in url:
-        raise ValueError(f"not a serialised URL: {url!r}")
-    rest = url.partition("://")[2]
-    start = min((at for at in (rest.find("/"), rest.find("?")) if at >= 0), default=len(rest))
-    return rest[start:] if rest[start : start + 1] == "/" else "/" + rest[start:]
+def _limits(request: FetchRequest) -> Limits:
+    deadline_s = asyncio.get_running_loop().time() + request.total_timeout_s
+    return Limits(
+        max_body_bytes=request.max_body_bytes,
+        max_inflated_bytes=request.max_inflated_bytes,
+        read_timeout_s=request.read_timeout_s,
+        total_timeout_s=request.total_timeout_s,
+        deadline_s=deadline_s,
+    )
 
 
-def _sent_headers(headers: tuple[tuple[str, str], ...]) -> HTTPHeaderDict:
-    sent = HTTPHeaderDict(headers)
-    if "host" in sent:
-        raise ValueError("Host is the fetcher's to send")
-    for name in ("User-Agent", "Accept-Encoding"):
-        if name not in sent:
-            sent[name] = SKIP_HEADER  # or urllib3 adds its own
-    return sent
-
-
-def _read_body(raw: urllib3.HTTPResponse, max_body_bytes: int) -> tuple[bytes, Truncation | None]:
-    body = bytearray()
-    truncated = None
-    try:
-        # One byte more than allowed, to know a body of just the limit from a longer one.
-        while len(body) <= max_body_bytes:
-            piece = raw.read1(min(READ_BYTES, max_body_bytes + 1 - len(body)), decode_content=False)
-            if not piece:
-                break
-            body += piece
-        else:
-            truncated = Truncation.LENGTH
-    except urllib3.exceptions.HTTPError as error:
-        truncated = Truncation.TIME if _is_timeout(error) else Truncation.DISCONNECT
-    finally:
-        if truncated:
-            raw.close()
-        raw.release_conn()
-    return bytes(body[:max_body_bytes]), truncated
-
-
-def _failure(error: Exception) -> dict[str, Any]:
-    causes = list(_causes(error))
-    failure = FetchFailure.TIMEOUT if _is_timeout(error) else FetchFailure.NETWORK_ERROR
-    detail = f"{type(causes[-1]).__name__}: {causes[-1]}"
-    return {"failure": failure, "failure_detail": detail[:MAX_DETAIL_CHARACTERS]}
-
-
-def _is_timeout(error: Exception) -> bool:
-    kinds = (TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError)
-    return any(isinstance(cause, kinds) for cause in _causes(error))
-
-
-def _causes(error: Exception) -> Iterator[Exception]:
-    """Give an error and what it wraps. By arguments: ``__context__`` may lead into the caller's own errors."""
-    current: Exception | None = error
-    while current is not None:
-        yield current
-        inside = (getattr(current, "reason", None), *current.args)
-        current = next((part for part in inside if isinstance(part, Exception)), None)
+def _facts(answer: Answer) -> dict[str, Any]:
+    head = answer.head
+    return {
+        "http_version": head.version,
+        "status": head.status,
+        "reason": head.reason,
+        "headers": head.fields,
+        "body": answer.body,
+        "truncated": answer.truncated,
+    }

@@ -1,36 +1,41 @@
-"""Logged progress: one log line a site and half minute, and one when a stage has nothing left."""
+"""Logged progress: how a run stands, in one log message a half minute and one at its end."""
 
 import logging
 import threading
 from typing import Final
 
-from resources.ports import Clock, ProgressNote
+from resources.ports import Clock, RunNote
 
 LOGGER: Final = logging.getLogger("isobath.progress")  # dagster.yaml shows it among the run's events
+SHOWN_SITES: Final = 10
 
 
 class LoggedProgress:
     """Implements ``ports.Progress`` for runs that nobody watches on a terminal."""
 
-    def __init__(self, clock: Clock, *, every_s: float = 30.0) -> None:
+    def __init__(self, clock: Clock, *, every_s: float = 25.0) -> None:
+        """Log at intervals.
+
+        Args:
+            clock: what time it is.
+            every_s: between two messages of a run; half a minute is promised, and a note may come late.
+        """
         self._clock = clock
         self._every_s = every_s
-        self._next_s: dict[str, float] = {}
+        self._due_s: dict[str, float] = {}  # by run
         self._lock = threading.Lock()
 
-    def note(self, note: ProgressNote) -> None:
-        """Log a note if the last one of this site is old enough."""
+    def note(self, note: RunNote) -> None:
+        """Log a note if it is time, with the sites that end last."""
         now_s = self._clock.monotonic_s()
         with self._lock:
-            if note.left and now_s < self._next_s.get(note.site, now_s):
+            due_s = self._due_s.setdefault(note.run_id, now_s + self._every_s)
+            if note.is_last:
+                del self._due_s[note.run_id]
+            elif now_s < due_s:
                 return
-            self._next_s[note.site] = now_s + self._every_s
-        LOGGER.info(
-            "%s %s: %s done, %s left, %s errors, %s bytes",
-            note.site,
-            note.stage,
-            note.done,
-            note.left,
-            note.errors,
-            note.body_bytes,
-        )
+            else:
+                self._due_s[note.run_id] = now_s + self._every_s
+        lines = [note.say(), *(site.say(note.at) for site in note.sites[:SHOWN_SITES])]
+        # One message and not one a line: each is an event in the run's log.
+        LOGGER.info("%s", "\n".join(lines))

@@ -1,6 +1,7 @@
 """The object store in an S3 bucket, or in anything that speaks S3 with conditional writes."""
 
 import contextlib
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -23,10 +24,12 @@ from botocore.exceptions import (
 )
 
 from resources.errors import ObjectMissing, StoreUnusable, TransientError
-from resources.ports.objects import ObjectInfo
+from resources.ports.objects import ObjectInfo, Swept
 
+_log = logging.getLogger(__name__)
 _CONNECTIONS: Final = 64
 _CONFLICT_TRIES: Final = 6
+_NOT_ALLOWED: Final = frozenset({"AccessDenied", "403", "MethodNotAllowed", "405", "NotImplemented", "501"})
 _ELSEWHERE: Final = "or set ISOBATH_STORE to another one"
 
 
@@ -110,6 +113,43 @@ class S3Objects:
         """Remove an object; removing none is no error."""
         with self._explained(key):
             self._client.delete_object(**self._at(key))
+
+    def sweep(self, prefix: str) -> Swept:
+        """Abort the uploads in parts that are open under a prefix: those of ``put_file`` calls that were killed.
+
+        Where the credentials or the server do not allow that, it is logged and nothing is swept.
+        """
+        swept = Swept()
+        with self._explained(prefix):
+            try:
+                pages = self._client.get_paginator("list_multipart_uploads")
+                for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix + prefix):
+                    for upload in page.get("Uploads", ()):
+                        swept += self._aborted({"Bucket": self._bucket, "Key": upload["Key"]}, upload["UploadId"])
+            except ClientError as error:
+                if _code(error) not in _NOT_ALLOWED:
+                    raise
+                _log.warning(
+                    "Unfinished uploads under s3://%s/%s%s stay (%s): allow s3:ListBucketMultipartUploads, "
+                    "s3:ListMultipartUploadParts and s3:AbortMultipartUpload, or let a lifecycle rule remove them",
+                    self._bucket,
+                    self._prefix,
+                    prefix,
+                    _code(error),
+                )
+        return swept
+
+    def _aborted(self, at: dict[str, str], upload_id: str) -> Swept:
+        """Abort an upload; one that has ended by itself meanwhile counts as nothing."""
+        try:
+            pages = self._client.get_paginator("list_parts").paginate(**at, UploadId=upload_id)
+            size_bytes = sum(int(part["Size"]) for page in pages for part in page.get("Parts", ()))
+            self._client.abort_multipart_upload(**at, UploadId=upload_id)
+        except ClientError as error:
+            if _code(error) == "NoSuchUpload":
+                return Swept()
+            raise
+        return Swept(1, size_bytes)
 
     def location(self, key: str) -> str:
         """Say where an object, or what lies under a prefix that ends in a slash, is: an ``s3://`` URI."""

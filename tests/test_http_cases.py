@@ -84,12 +84,12 @@ class OneHostOpen:
         self.user_agent = AGENT
         self.max_open = 4
 
-    def fetch(self, request: FetchRequest) -> FetchResponse:
+    async def fetch(self, request: FetchRequest) -> FetchResponse:
         is_open = urlsplit(request.url).hostname == self._host
-        return self._inner.fetch(replace(request, allow_private_networks=is_open))
+        return await self._inner.fetch(replace(request, allow_private_networks=is_open))
 
-    def close(self) -> None:
-        self._inner.close()
+    async def close(self) -> None:
+        await self._inner.close()
 
 
 @pytest.mark.parametrize("way", ["redirect", "refresh", "link"])

@@ -34,7 +34,7 @@ def test_every_page_is_fetched_once_at_its_depth_and_everything_is_derived(rig: 
         depth: sorted(
             row["url"].removeprefix(site.url(""))
             for row in fetched
-            if layer_of[row["origin_key"]] == names.layer(depth)
+            if layer_of[row["origin_key"]] == names.depth(depth).name
         )
         for depth in SMALL_SITE_DEPTHS
     }

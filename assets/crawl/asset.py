@@ -7,6 +7,7 @@ import dagster as dg
 
 from assets.crawl.background import in_background
 from assets.crawl.config import CrawlConfig
+from assets.crawl.observation import observation_of
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.specs import crawl_check_specs, crawl_specs
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
@@ -20,6 +21,7 @@ from resources.ports import (
     ObjectStore,
     Progress,
     QueryEngine,
+    RunNote,
     SiteCatalog,
     SiteLeases,
     TableStore,
@@ -48,7 +50,7 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
         catalog: dg.ResourceParam[SiteCatalog],
         leases: dg.ResourceParam[SiteLeases],
         progress: dg.ResourceParam[Progress],
-    ) -> Iterator[SiteEvent]:
+    ) -> Iterator[SiteEvent | dg.AssetObservation]:
         """Walk all sites of the run at once; log each stage of each site when it is done."""
         plan = WalkPlan(
             sites=list(context.partition_keys),
@@ -64,6 +66,11 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
             if isinstance(event, SiteFailed):
                 context.log.error("%s failed: %s\n%s", event.site, event.reason, event.trace)
                 failed[event.site] = event
+                continue
+            if isinstance(event, RunNote):
+                observed = observation_of(event, partition=plan.sites[0] if len(plan.sites) == 1 else None)
+                if observed is not None:
+                    yield observed
                 continue
             yield from site_events(context, event.key, event.site, site_result(event))
         if failed:

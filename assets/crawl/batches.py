@@ -1,7 +1,8 @@
 """Layer batches: captures become WARC files, and their rows follow once a file is published.
 
-Order of writes: WARC file (temporary name, verified), then its index, then its rows. A crash before the file is
-published loses the batch; a crash after that loses nothing: ``recover`` finds the rows in the file itself.
+Order of writes: WARC file (temporary name, verified), then its index, then its rows, then the links that were read of
+its pages meanwhile. A crash before the file is published loses the batch; a crash after that loses nothing: ``recover``
+finds the rows in the file itself, and pages without links are parsed by the links stage.
 """
 
 import asyncio
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.site_crawl import SiteCrawl
-from assets.fetch.facts import as_table
+from assets.fetch.facts import RowBuffer, as_table
 from assets.fetch.item import FetchItem
 from assets.fetch.outcome import FetchOutcome
 from assets.schemas import FETCHES, ROBOTS
@@ -35,16 +37,25 @@ class Stored:
     place: Place
     body_place: Place
     digest: str
+    member: bytes  # the gzip member of the capture
 
 
 class LayerBatches:
     """The open batch of one layer of one site. Used from one event loop."""
 
-    def __init__(self, crawl: SiteCrawl, layer: str) -> None:
+    def __init__(self, crawl: SiteCrawl, layer: str, *, ahead: LinksAhead | None = None) -> None:
+        """Open the desk of a layer.
+
+        Args:
+            crawl: the site's.
+            layer: the one that is fetched.
+            ahead: parses pages while others are fetched; None leaves that to the links stage.
+        """
         self._crawl = crawl
         self._layer = layer
+        self._ahead = ahead
         self._batch: WarcBatch | None = None
-        self._rows: list[dict[str, Any]] = []
+        self._rows = RowBuffer(FETCHES)
         self._robots: list[dict[str, Any]] = []
         self._payloads: dict[str, StoredCopy] = {}  # of the open batch
         self._opened_at_s = crawl.ports.clock.monotonic_s()
@@ -56,20 +67,23 @@ class LayerBatches:
         batch = self._open()
         if outcome is FetchOutcome.NOT_MODIFIED and item.validators is not None:
             copy = item.validators.copy
-            return Stored(
-                batch.add(response, digest=copy.payload_digest, original=copy), copy.place, copy.payload_digest
-            )
+            place, member = batch.add(response, digest=copy.payload_digest, original=copy)
+            return Stored(place, copy.place, copy.payload_digest, member)
         digest = payload_digest(response.body)
         original = self._payloads.get(digest) or self._crawl.payloads.get(digest)
         if original is not None and response.body and response.truncated is None:
-            return Stored(batch.add(response, digest=digest, original=original), original.place, digest)
-        place = batch.add(response, digest=digest)
+            place, member = batch.add(response, digest=digest, original=original)
+            return Stored(place, original.place, digest, member)
+        place, member = batch.add(response, digest=digest)
         self._payloads.setdefault(digest, StoredCopy(response.request.url, response.started_at, digest, place))
-        return Stored(place, place, digest)
+        return Stored(place, place, digest, member)
 
-    def add_row(self, row: dict[str, Any]) -> None:
-        """Take a row of ``fetches``; it is committed with the open batch."""
-        self._rows.append({**row, "crawl_id": self._crawl.crawl_id})
+    def add_row(self, row: dict[str, Any], stored: Stored | None = None) -> None:
+        """Take a row of ``fetches``, and its capture if it has one; it is committed with the open batch."""
+        row["crawl_id"] = self._crawl.crawl_id
+        self._rows.add(row)
+        if self._ahead is not None and stored is not None and stored.place == stored.body_place:
+            self._ahead.offer(row, stored.member)
 
     def add_robots(self, row: dict[str, Any]) -> None:
         """Take a row of ``robots``; it is committed with the open batch."""
@@ -87,17 +101,22 @@ class LayerBatches:
     async def commit(self) -> None:
         """Publish the open batch and commit its rows; what comes meanwhile goes into the next one."""
         async with self._committing:
-            batch, rows, robots, payloads = self._batch, self._rows, self._robots, self._payloads
-            self._batch, self._rows, self._robots, self._payloads = None, [], [], {}
+            batch, rows, robots = self._batch, self._rows, self._robots
+            links = self._ahead.cut() if self._ahead is not None else None
+            self._batch, self._rows, self._robots, self._payloads = None, RowBuffer(FETCHES), [], {}
             self._opened_at_s = self._crawl.ports.clock.monotonic_s()
-            await self._crawl.to_thread(self._publish, batch, rows, robots)
-            self._crawl.payloads.update({d: c for d, c in payloads.items() if d not in self._crawl.payloads})
+            table = rows.table()
+            await self._crawl.to_thread(self._publish, batch, table, robots)
+            # Not before: a revisit may only point at what is published.
+            self._crawl.payloads.add(table)
+            if links is not None:
+                await self._crawl.to_thread(self._crawl.ports.tables.append, names.T_LINKS, await links)
 
     def recover(self) -> int:
         """Commit the rows of files that were published without them; give how many captures that were."""
         ports, prefix = self._crawl.ports, self._prefix
         # Another layer's rows never name these files, so this layer's rows are enough to look at.
-        known = set(self._crawl.rows(names.T_FETCHES, ["warc_file"], layer=self._layer).column("warc_file").to_pylist())
+        known = pc.unique(self._crawl.rows(names.T_FETCHES, ["warc_file"], layer=self._layer)["warc_file"]).to_pylist()
         recovered = 0
         for stored in ports.objects.list(prefix):
             if not stored.key.endswith(WARC_SUFFIX) or stored.key in known:
@@ -131,21 +150,15 @@ class LayerBatches:
             )
         return self._batch
 
-    def _publish(self, batch: WarcBatch | None, rows: list[dict[str, Any]], robots: list[dict[str, Any]]) -> None:
+    def _publish(self, batch: WarcBatch | None, rows: pa.Table, robots: list[dict[str, Any]]) -> None:
         ports = self._crawl.ports
-        table: pa.Table = as_table(rows, FETCHES)
         if batch is not None:
-            batch.seal(table, sealed_at=ports.clock.now())
+            batch.seal(rows, sealed_at=ports.clock.now())
             ports.objects.put_file(batch.key, batch.path)
-            ports.objects.put(_index_key(batch.key), cdxj(rows_with_records(rows)))
+            ports.objects.put(_index_key(batch.key), cdxj(rows.to_pylist()))
             batch.path.unlink()
-        ports.tables.append(names.T_FETCHES, table)
+        ports.tables.append(names.T_FETCHES, rows)
         ports.tables.append(names.T_ROBOTS, as_table(robots, ROBOTS))
-
-
-def rows_with_records(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the rows that have a WARC record."""
-    return [row for row in rows if row.get("warc_file")]
 
 
 def _index_key(warc_key: str) -> str:

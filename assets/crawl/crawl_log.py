@@ -1,6 +1,6 @@
 """The crawl log: which crawl a site is in, and which of its stages are done. Table ``crawls``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -64,7 +64,7 @@ def crawl_to_carry_on(latest: CrawlState | None, *, now: datetime, new_crawl: bo
     """
     if latest is None or new_crawl or latest.is_finished:
         return None
-    if names.frontier(0).to_user_string() in latest.stages or now - latest.started_at < SEED_CHECK_KEEPS:
+    if names.depth(0).frontier.to_user_string() in latest.stages or now - latest.started_at < SEED_CHECK_KEEPS:
         return latest
     return None
 
@@ -74,7 +74,7 @@ def mark(
     *,
     site: str,
     crawl_id: str,
-    stage: str,
+    stages: Sequence[str],
     at: datetime,
     run_id: str,
     max_depth: int,
@@ -83,20 +83,23 @@ def mark(
     rows_in: int = 0,
     rows_out: int = 0,
 ) -> None:
-    """Write down that a stage is done."""
-    row = {
-        "site": site,
-        "crawl_id": crawl_id,
-        "stage": stage,
-        "at": at,
-        "run_id": run_id,
-        "outcome": outcome,
-        "reason": reason,
-        "rows_in": rows_in,
-        "rows_out": rows_out,
-        "max_depth": max_depth,
-    }
-    tables.append(names.T_CRAWLS, pa.Table.from_pylist([row], schema=CRAWLS))
+    """Write down that stages are done, in one commit."""
+    rows = [
+        {
+            "site": site,
+            "crawl_id": crawl_id,
+            "stage": stage,
+            "at": at,
+            "run_id": run_id,
+            "outcome": outcome,
+            "reason": reason,
+            "rows_in": rows_in,
+            "rows_out": rows_out,
+            "max_depth": max_depth,
+        }
+        for stage in stages
+    ]
+    tables.append(names.T_CRAWLS, pa.Table.from_pylist(rows, schema=CRAWLS))
 
 
 def _newest(crawls: pa.Table) -> dict[str, CrawlState]:

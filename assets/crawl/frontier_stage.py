@@ -1,6 +1,5 @@
 """The frontier stage of a depth: what the layer before links, less what is known, refused or beyond the budget."""
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import dagster as dg
@@ -9,7 +8,7 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl.site_crawl import SiteCrawl, StageResult
-from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets
+from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets, with_sitemap_entries
 from assets.frontier.expand import Expansion, expand
 from assets.frontier.traps import TrapBudgets
 from assets.schemas import FRONTIER, LINKS, REFUSALS
@@ -18,29 +17,25 @@ from assets.url.scope import RejectReason
 from resources.ports import QueryEngine
 
 
-def frontier(crawl: SiteCrawl, depth: int) -> StageResult:
+def frontier(crawl: SiteCrawl, layer: names.Layer) -> StageResult:
     """Make the frontier of a depth; when this crawl has made it already, only count it."""
-    key, layer = names.frontier(depth), names.layer(depth)
-    if not crawl.is_done(key):
-        candidates = _seed_candidates(crawl) if depth == 0 else _found_candidates(crawl, depth)
-        earlier = crawl.rows(names.T_FRONTIER, ["url"]).column("url").to_pylist()
-        traps = TrapBudgets()
-        for url in earlier:
-            traps.accept(url)
+    if not crawl.is_done(layer.frontier):
+        depth = layer.number
+        candidates = _seed_candidates(crawl) if layer.before is None else _found_candidates(crawl, layer.before)
+        traps = _budgets(crawl)
         expansion = expand(
-            candidates.to_pylist(),
+            candidates,
             depth=depth,
-            budget=max(0, crawl.settings.max_pages - len(earlier)),
+            budget=max(0, crawl.settings.max_pages - traps.accepted),
             scope_refusal=crawl.scope.refusal,
             traps=traps,
         )
-        _write(crawl, layer, expansion)
-        crawl.mark(
-            key,
-            rows_in=candidates.num_rows,
-            rows_out=len(expansion.frontier),
-        )
-    return _result(crawl, layer)
+        _write(crawl, layer.name, expansion)
+        crawl.mark(layer.frontier, rows_in=candidates.num_rows, rows_out=expansion.frontier.num_rows)
+        # Depth 1 has the sitemaps' pages too, which do not hang on depth 0.
+        if depth > 0 and not expansion.frontier.num_rows:
+            crawl.mark_empty(depth)
+    return _result(crawl, layer.name)
 
 
 def start_engine(engine: QueryEngine) -> None:
@@ -49,15 +44,29 @@ def start_engine(engine: QueryEngine) -> None:
     engine.run(new_targets(nothing, nothing.select(["url_key"])))
 
 
+def _budgets(crawl: SiteCrawl) -> TrapBudgets:
+    """Give the budgets per URL pattern, filled with what this crawl has accepted so far."""
+    if crawl.traps is None:
+        crawl.traps = TrapBudgets()
+        for chunk in crawl.rows(names.T_FRONTIER, ["url"])["url"].chunks:
+            for url in chunk:
+                crawl.traps.accept(url.as_py())
+    return crawl.traps
+
+
 def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:
-    def full(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-        common = {"site": crawl.site, "crawl_id": crawl.crawl_id, "layer": layer}
-        return pa.Table.from_pylist([{**common, **row} for row in rows], schema=schema)
+    common = {"site": crawl.site, "crawl_id": crawl.crawl_id, "layer": layer}
+
+    def full(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+        for name, value in common.items():
+            rows = rows.append_column(name, pa.repeat(value, rows.num_rows))
+        return rows.select(schema.names).cast(schema)
 
     # Refusals first: a crash in between leaves them known, and the frontier of the next try is whole.
     crawl.ports.tables.append(names.T_REFUSALS, full(expansion.refusals, REFUSALS))
     crawl.ports.tables.append(names.T_FRONTIER, full(expansion.frontier, FRONTIER))
-    crawl.known_keys().update(row["url_key"] for row in (*expansion.refusals, *expansion.frontier))
+    for decided in (expansion.refusals, expansion.frontier):
+        crawl.known_keys().update(decided["url_key"].to_pylist())
 
 
 def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
@@ -80,23 +89,16 @@ def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
     return pa.Table.from_pylist([row for key, row in rows.items() if key not in known], schema=CANDIDATES)
 
 
-def _found_candidates(crawl: SiteCrawl, depth: int) -> pa.Table:
-    known = crawl.known_keys()
-    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=names.layer(depth - 1))
-    keys = pa.table({"url_key": pa.array(list(known), pa.string())})
-    targets = crawl.ports.engine.run(new_targets(flat_links(links), keys)) if links.num_rows else pa.table({})
-    found = link_candidates(targets)
-    if depth != 1:
+def _found_candidates(crawl: SiteCrawl, before: names.Layer) -> pa.Table:
+    known = pa.table({"url_key": pa.array(crawl.known_keys(), pa.string())})
+    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=before.name)
+    found = CANDIDATES.empty_table()
+    if links.num_rows:
+        found = link_candidates(crawl.ports.engine.run(new_targets(flat_links(links), known)))
+    if before != names.depth(0):
         return found
-    linked = {row["url_key"]: row for row in found.to_pylist()}
-    entries = crawl.rows(names.T_SITEMAP_ENTRIES).sort_by("url_key").to_pylist()
-    for entry in entries:
-        key = entry["url_key"]
-        if key in linked:
-            linked[key]["sitemap_priority"] = entry["sitemap_priority"]
-        elif key not in known:
-            linked[key] = _candidate(entry["url"], key, "sitemap", entry["sitemap_url"], entry["sitemap_priority"])
-    return pa.Table.from_pylist(list(linked.values()), schema=CANDIDATES)
+    entries = crawl.rows(names.T_SITEMAP_ENTRIES, ["url", "url_key", "sitemap_url", "sitemap_priority"])
+    return with_sitemap_entries(found, entries.filter(pc.invert(pc.is_in(entries["url_key"], known["url_key"]))))
 
 
 def _candidate(url: str, key: str, found_by: str, found_on: str, sitemap_priority: float | None) -> dict[str, Any]:

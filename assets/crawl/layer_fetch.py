@@ -1,41 +1,70 @@
 """A layer being fetched: the desk of one site for one layer. Takes answers, keeps them, and knows when all are in."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import pyarrow.compute as pc
+
 from assets import names
 from assets.crawl.batches import LayerBatches
+from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.robots_book import RobotsBook
 from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.facts import decided_row, request_row
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Judgement, Surroundings
-from assets.fetch.outcome import ERRORS, FetchOutcome
+from assets.fetch.outcome import FetchOutcome
 from assets.fetch.refresh import refresh_url
 from assets.fetch.robots import RobotsRules
 from assets.fetch.robots_answer import RobotsAnswer
-from resources.ports import FetchResponse, ProgressNote, SiteSettings
+from assets.fetch.supply import ItemSupply, Supply
+from resources.ports import FetchResponse, SiteSettings
 
+HOST_ITEMS_MIN: Final = 8  # not asked yet; below that a host is handed out more
+HOST_ITEMS_MAX: Final = 64
 RETRY_BASE_FACTOR: Final = 2.0  # first retry after twice the politeness delay, second after four times
 
 
 class LayerFetch:
-    """Fetches items of one layer. Implements the scheduler's ``Desk``."""
+    """Fetches items of one layer. Implements the scheduler's ``Desk``.
 
-    def __init__(self, crawl: SiteCrawl, layer: str, *, known: set[str], robots: RobotsBook) -> None:
+    A host has only a few items in the fetch plan at a time; the next ones are handed out as those are answered.
+    """
+
+    def __init__(
+        self,
+        crawl: SiteCrawl,
+        layer: str,
+        *,
+        known: set[str],
+        robots: RobotsBook,
+        ahead: LinksAhead | None = None,
+        keeps_ends: bool = True,
+    ) -> None:
+        """Open the desk.
+
+        Args:
+            crawl: the site's.
+            layer: the one that is fetched.
+            known: url_keys that this crawl has decided about, of sitemaps the addresses; added to.
+            robots: rules of the site's hosts.
+            ahead: parses pages while others are fetched.
+            keeps_ends: whether ``ends`` is wanted; a frontier of millions would fill the memory with it.
+        """
         self._crawl = crawl
         self._layer = layer
         self._known = known
         self._robots = robots
-        self._batches = LayerBatches(crawl, layer)
-        self._waiting: set[str] = set()  # origin keys without a final row
+        self._keeps_ends = keeps_ends
+        self._batches = LayerBatches(crawl, layer, ahead=ahead)
+        self._supply: Supply = ItemSupply(())
+        self._unanswered: dict[str, set[str]] = {}  # host key -> origin keys handed out and never answered
+        self._left = 0  # items without a final row
         self._all_in = asyncio.Event()
         self._failure: BaseException | None = None
-        self._done = 0
-        self._errors = 0
-        self._body_bytes = 0
+        self._tally = crawl.watch.tally(crawl.site)
         self.ends: dict[str, dict[str, Any]] = {}  # origin key -> its final row
         self.settings: SiteSettings = crawl.settings
         self.surroundings = Surroundings(
@@ -47,8 +76,8 @@ class LayerFetch:
             refresh_url=refresh_url,
         )
 
-    async def resume(self, *layers: str) -> int:
-        """Take up what this crawl has stored in these layers; what has its final row is not asked again.
+    async def resume(self) -> int:
+        """Take up what this crawl has stored in this layer; what has its final row is not asked again.
 
         Returns:
             captures that a killed run had published without committing their rows.
@@ -56,34 +85,41 @@ class LayerFetch:
 
         def stored() -> tuple[int, list[dict[str, Any]]]:
             recovered = self._batches.recover()
-            rows = [row for layer in layers for row in self._crawl.rows(names.T_FETCHES, layer=layer).to_pylist()]
-            return recovered, rows
+            if not self._keeps_ends:
+                return recovered, []
+            rows = self._crawl.rows(names.T_FETCHES, layer=self._layer).filter(pc.field("is_final"))
+            return recovered, rows.to_pylist()
 
-        recovered, rows = await self._crawl.to_thread(stored)
-        self.ends |= {row["origin_key"]: row for row in rows if row["is_final"]}
-        self._known |= {row["url"] for row in rows if row["is_final"] and row["purpose"] == Purpose.SITEMAP}
+        recovered, ends = await self._crawl.to_thread(stored)
+        self.ends |= {row["origin_key"]: row for row in ends}
+        self._known |= {row["url"] for row in ends if row["purpose"] == Purpose.SITEMAP}
         return recovered
 
     async def run(self, items: Sequence[FetchItem]) -> None:
-        """Fetch items and all that they lead to; returns when each has one final row, committed.
+        """Fetch items that have no final row yet, and all that they lead to; see ``run_supply``."""
+        fresh = {item.origin_key: item for item in items if item.origin_key not in self.ends}
+        self._known |= {item.url for item in fresh.values() if item.purpose is Purpose.SITEMAP}
+        await self.run_supply(ItemSupply(fresh.values()))
+
+    async def run_supply(self, supply: Supply) -> None:
+        """Fetch all items of a supply and all that they lead to; returns when each has one final row, committed.
 
         A run that is interrupted publishes and commits what was fetched so far.
         """
-        fresh = {item.origin_key: item for item in items if item.origin_key not in self.ends}
-        if not fresh:
-            await self._batches.commit()
-            return
-        self._waiting |= fresh.keys()
-        self._known |= {item.url for item in fresh.values() if item.purpose is Purpose.SITEMAP}
-        self._all_in.clear()
-        for item in fresh.values():
-            self._crawl.scheduler.submit(self, item)
-        try:
-            await self._all_in.wait()
-        except asyncio.CancelledError:
-            self._crawl.scheduler.withdraw(self._crawl.site)
-            await self._batches.commit()
-            raise
+        self._supply, self._left = supply, supply.left
+        self._tally.expect(supply.left)
+        if self._left:
+            self._all_in.clear()
+            for host_key in supply.counts():
+                self._hand_out(host_key)
+            try:
+                await self._all_in.wait()
+            except asyncio.CancelledError:
+                self._crawl.scheduler.withdraw(self._crawl.site)
+                await self._batches.commit()
+                raise
+            finally:
+                self._supply = ItemSupply(())
         try:
             await self._batches.commit()
         finally:
@@ -115,8 +151,8 @@ class LayerFetch:
             digest=stored.digest if stored else None,
             retry_at=now + timedelta(seconds=judgement.pause_s or 0) if judgement.set_aside else None,
         )
-        self._batches.add_row(row)
-        self._body_bytes += len(response.body)
+        self._batches.add_row(row, stored)
+        self._tally.receive(len(response.body))
         if item.purpose is Purpose.PAGE:
             self._known.add(item.url_key)
         if judgement.next_item is not None and item.purpose is Purpose.PAGE:
@@ -131,13 +167,23 @@ class LayerFetch:
             self._ended(item, end)
         elif judgement.is_final:
             self._ended(item, row)
+        self._answered(item)
         if self._batches.is_due:
             await self._batches.commit()
 
+    def in_supply(self) -> Mapping[str, int]:
+        """Count what was not submitted yet, by host."""
+        return self._supply.counts()
+
+    def take_rest(self, host_key: str) -> Iterator[FetchItem]:
+        """Hand out all that is left of a host; the caller decides on it."""
+        while taken := self._supply.take(host_key, HOST_ITEMS_MAX):
+            yield from taken
+
     def put_off(self, item: FetchItem, reason: str, *, retry_at: datetime) -> None:
-        """Leave an item for another crawl; its row is committed with those of the next ``run``."""
+        """Leave an item that was not handed out for another crawl; its row is committed with those of the next run."""
         now = self._crawl.ports.clock.now()
-        self._decided(item, decided_row(item, FetchOutcome.DEFERRED, reason, at=now, retry_at=retry_at))
+        self._batches.add_row(decided_row(item, FetchOutcome.DEFERRED, reason, at=now, retry_at=retry_at))
 
     async def decide(
         self, item: FetchItem, outcome: FetchOutcome, reason: str, *, retry_in: timedelta | None = None
@@ -151,27 +197,33 @@ class LayerFetch:
         self._failure = error
         self._all_in.set()
 
+    def _hand_out(self, host_key: str) -> None:
+        """Keep a host supplied."""
+        unanswered = self._unanswered.setdefault(host_key, set())
+        for item in self._supply.take(host_key, HOST_ITEMS_MAX - len(unanswered)):
+            unanswered.add(item.origin_key)
+            self._crawl.scheduler.submit(self, item)
+
+    def _answered(self, item: FetchItem) -> None:
+        """Hand out more of a host when few of its items have not been asked yet."""
+        unanswered = self._unanswered.get(item.host_key)
+        if unanswered is not None and item.origin_key in unanswered:
+            unanswered.discard(item.origin_key)
+            if len(unanswered) < HOST_ITEMS_MIN:
+                self._hand_out(item.host_key)
+
     def _decided(self, item: FetchItem, row: dict[str, Any]) -> None:
         self._batches.add_row(row)
         self._known.add(item.url_key)
         self._ended(item, row)
+        self._answered(item)
 
     def _ended(self, item: FetchItem, row: dict[str, Any]) -> None:
         if item.purpose is Purpose.ROBOTS:
             return
-        self.ends[item.origin_key] = row
-        self._waiting.discard(item.origin_key)
-        self._done += 1
-        self._errors += row["outcome"] in ERRORS
-        self._crawl.ports.progress.note(
-            ProgressNote(
-                site=self._crawl.site,
-                stage=self._layer,
-                done=self._done,
-                left=len(self._waiting),
-                errors=self._errors,
-                body_bytes=self._body_bytes,
-            )
-        )
-        if not self._waiting:
+        if self._keeps_ends:
+            self.ends[item.origin_key] = row
+        self._left -= 1
+        self._tally.end(row["outcome"])
+        if not self._left:
             self._all_in.set()

@@ -1,7 +1,7 @@
-"""The links stage of a depth: stored pages are parsed in worker processes, one row a page."""
+"""The links stage of a layer: stored pages are parsed in worker processes, one row a page."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterator
 from typing import Any, Final
 
 import dagster as dg
@@ -9,99 +9,106 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.links_ahead import BYTES_A_CHUNK, PAGES_A_CHUNK, link_chunk, stored_page
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
 from assets.fetch.item import Purpose
 from assets.fetch.outcome import READABLE
-from assets.links.page import LinkDocument, read_links
-from assets.links.unread import unread_links
-from assets.schemas import LINKS
+from assets.links.chunk import LinkChunk, StoredPage, read_chunk, rows_of, unread_chunk
 from assets.url.key import DEFAULT_RULES
-from assets.warc.reading import read_bodies
+from assets.warc.reading import read_members
 from assets.warc.records import Place
 from resources.ports import DocumentWorkers, WorkFailure
 
 PAGES_PARSED: Final = "pages_parsed"
 ROWS_A_COMMIT: Final = 2_000
-MAX_TEXT_BYTES: Final = 50 * 1024 * 1024
+_CAPTURE_KEY: Final = ("url_key", "requested_at")
+_CAPTURE_COLUMNS: Final = (
+    *_CAPTURE_KEY,
+    "outcome",
+    "purpose",
+    "url",
+    "content_type",
+    "robots_tag",
+    "body_warc_file",
+    "body_warc_offset",
+    "body_warc_bytes",
+)
 _LIMIT: Final = "parser "  # begins the reason of a page that cost its worker
 
 
-def links(crawl: SiteCrawl, depth: int) -> StageResult:
-    """Parse the pages of a depth that this crawl has not parsed yet."""
-    key, layer = names.links(depth), names.layer(depth)
-    if not crawl.is_done(key):
-        captures = _captures_to_parse(crawl, depth)
-        batch: list[dict[str, Any]] = []
-        for row in _parsed(crawl, layer, captures):
-            batch.append(row)
-            if len(batch) == ROWS_A_COMMIT:
-                _append(crawl, batch)
+def links(crawl: SiteCrawl, layer: names.Layer) -> StageResult:
+    """Parse the pages of a layer that this crawl has not parsed yet."""
+    if not crawl.is_done(layer.links):
+        parsed, captures = _captures_to_parse(crawl, layer)
+        batch: list[pa.Table] = []
+        for rows in _parsed(crawl, layer.name, captures):
+            batch.append(rows)
+            if sum(table.num_rows for table in batch) >= ROWS_A_COMMIT:
+                crawl.ports.tables.append(names.T_LINKS, pa.concat_tables(batch))
                 batch = []
-        _append(crawl, batch)
-        crawl.mark(
-            key,
-            rows_in=len(captures),
-            rows_out=len(captures),
-        )
-    return _result(crawl, layer)
+        if batch:
+            crawl.ports.tables.append(names.T_LINKS, pa.concat_tables(batch))
+        crawl.mark(layer.links, rows_in=parsed + len(captures), rows_out=parsed + len(captures))
+    return _result(crawl, layer.name)
 
 
 def start_workers(workers: DocumentWorkers) -> None:
     """Start the worker processes, so that they are there when the first pages are."""
-    empty = LinkDocument("http://localhost/", b"", None, None, None, DEFAULT_RULES, 1)
-    list(workers.map(read_links, [empty]))
+    list(workers.map(read_chunk, [LinkChunk("", "", "", (), DEFAULT_RULES, 1)]))
 
 
-def _captures_to_parse(crawl: SiteCrawl, depth: int) -> list[dict[str, Any]]:
+def _captures_to_parse(crawl: SiteCrawl, layer: names.Layer) -> tuple[int, list[dict[str, Any]]]:
+    """Count the pages that are parsed already, and give the captures that are not."""
     # What the seed check fetched is depth 0.
-    layers = [names.layer(depth), *([names.SEED_LAYER] if depth == 0 else [])]
+    layers = [layer.name, *([names.SEED_LAYER] if layer == names.depth(0) else [])]
     readable = (
         pc.field("outcome").isin([outcome.value for outcome in READABLE])
         & (pc.field("purpose") == Purpose.PAGE.value)
         & pc.field("body_warc_file").is_valid()
-        & pc.field("layer").isin(layers)
     )
-    captures = crawl.rows(names.T_FETCHES).filter(readable).to_pylist()
-    parsed = crawl.rows(names.T_LINKS, ["url_key", "requested_at"], layer=names.layer(depth)).to_pylist()
-    done = {(row["url_key"], row["requested_at"]) for row in parsed}
-    todo = [row for row in captures if (row["url_key"], row["requested_at"]) not in done]
-    return sorted(todo, key=lambda row: (row["body_warc_file"], row["body_warc_offset"]))
+    captures = crawl.rows(names.T_FETCHES, list(_CAPTURE_COLUMNS), layer=layers).filter(readable)
+    parsed = crawl.rows(names.T_LINKS, list(_CAPTURE_KEY), layer=layer.name)
+    todo = captures.join(parsed, list(_CAPTURE_KEY), join_type="left anti") if parsed.num_rows else captures
+    in_order = todo.sort_by([("body_warc_file", "ascending"), ("body_warc_offset", "ascending")])
+    return parsed.num_rows, in_order.to_pylist()
 
 
-def _parsed(crawl: SiteCrawl, layer: str, captures: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    places = [Place(row["body_warc_file"], row["body_warc_offset"], row["body_warc_bytes"]) for row in captures]
+def _parsed(crawl: SiteCrawl, layer: str, captures: list[dict[str, Any]]) -> Iterator[pa.Table]:
+    """Give the rows of captures, chunk by chunk."""
+    sent: deque[LinkChunk] = deque()  # whose rows have not come yet
 
-    def documents() -> Iterator[LinkDocument]:
-        for row, stored in zip(captures, read_bodies(crawl.ports.objects, places), strict=True):
-            yield LinkDocument(
-                url=row["url"],
-                body=stored.body,
-                content_encoding=stored.header("Content-Encoding"),
-                content_type=row["content_type"],
-                robots_tag=row["robots_tag"],
-                key_rules=crawl.key_rules,
-                max_bytes=MAX_TEXT_BYTES,
-            )
+    def chunks() -> Iterator[LinkChunk]:
+        places = [Place(row["body_warc_file"], row["body_warc_offset"], row["body_warc_bytes"]) for row in captures]
+        pages: list[StoredPage] = []
+        size_bytes = 0
+        for row, member in zip(captures, read_members(crawl.ports.objects, places), strict=True):
+            pages.append(stored_page(row, member))
+            size_bytes += len(member)
+            if len(pages) == PAGES_A_CHUNK or size_bytes >= BYTES_A_CHUNK:
+                sent.append(link_chunk(crawl, layer, pages))
+                yield sent[-1]
+                pages, size_bytes = [], 0
+        if pages:
+            sent.append(link_chunk(crawl, layer, pages))
+            yield sent[-1]
 
-    results = crawl.ports.workers.map(read_links, documents())
-    for row, found in zip(captures, results, strict=True):
-        facts: Mapping[str, Any] = (
-            unread_links(f"{_LIMIT}{found.reason}: {found.detail}") if isinstance(found, WorkFailure) else found
-        )
-        yield {
-            "site": crawl.site,
-            "crawl_id": crawl.crawl_id,
-            "layer": layer,
-            "url": row["url"],
-            "url_key": row["url_key"],
-            "requested_at": row["requested_at"],
-            **facts,
-        }
+    for found in crawl.ports.workers.map(read_chunk, chunks()):
+        chunk = sent.popleft()
+        if isinstance(found, WorkFailure):
+            yield from _one_by_one(crawl, layer, chunk)
+        else:
+            yield rows_of(found)
 
 
-def _append(crawl: SiteCrawl, rows: list[dict[str, Any]]) -> None:
-    crawl.ports.tables.append(names.T_LINKS, pa.Table.from_pylist(rows, schema=LINKS))
+def _one_by_one(crawl: SiteCrawl, layer: str, chunk: LinkChunk) -> Iterator[pa.Table]:
+    """Parse the pages of a chunk that cost its worker again, each by itself: one of them is to blame."""
+    singles = [link_chunk(crawl, layer, [page]) for page in chunk.pages]
+    for single, found in zip(singles, crawl.ports.workers.map(read_chunk, singles), strict=True):
+        if isinstance(found, WorkFailure):
+            yield unread_chunk(single, f"{_LIMIT}{found.reason}: {found.detail}")
+        else:
+            yield rows_of(found)
 
 
 def _result(crawl: SiteCrawl, layer: str) -> StageResult:

@@ -1,7 +1,7 @@
-"""The raw batches stage of a depth: fetch the frontier, store what comes as WARC batches."""
+"""The raw batches stage of a layer: fetch the frontier, store what comes as WARC batches."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import dagster as dg
@@ -11,26 +11,27 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl.archive_checks import Start, digests_check, errors_check, revisits_check
 from assets.crawl.batches import WARC_SUFFIX
+from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
 from assets.crawl.layer_fetch import LayerFetch
+from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.seed_stage import robots_book
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
-from assets.fetch.dead import END_COLUMNS, FIRST_IN_LINE, DeadPage, dead_pages, left_by_last_crawl
+from assets.fetch.dead import END_COLUMNS, FIRST_IN_LINE, dead_pages, left_by_last_crawl
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.outcome import ERRORS
+from assets.fetch.supply import FrontierSupply
 
 ONE_OUTCOME: Final = "every_url_has_one_outcome"
 
+_ITEM_COLUMNS: Final = ("url", "url_key", "host_key", "priority", "other_urls")
 _RESULT_COLUMNS: Final = (
     "layer",
     "purpose",
     "origin_key",
     "is_final",
     "outcome",
-    "status",
-    "fetch_ms",
     "record_type",
-    "body_bytes",
     "warc_file",
     "warc_offset",
     "body_warc_file",
@@ -38,109 +39,123 @@ _RESULT_COLUMNS: Final = (
 )
 
 
-async def raw_batches(crawl: SiteCrawl, depth: int) -> StageResult:
-    """Fetch what this crawl has not fetched yet of a depth's frontier."""
-    key, layer = names.raw_batches(depth), names.layer(depth)
+async def raw_batches(crawl: SiteCrawl, layer: names.Layer, *, reads_links: bool) -> StageResult:
+    """Fetch what this crawl has not fetched yet of a layer's frontier.
+
+    Args:
+        reads_links: whether this run wants the links of the layer too: pages are then parsed as they come.
+    """
+    key = layer.raw_batches
     recovered = 0
     if not await crawl.to_thread(crawl.is_done, key):
         await crawl.to_thread(crawl.load_history)
-        ends = await crawl.to_thread(_earlier_ends, crawl)
-        items = await crawl.to_thread(_items, crawl, layer, ends)
-        fetched = 0
-        if items:
-            known = await crawl.to_thread(crawl.known_keys)
-            book = await crawl.to_thread(robots_book, crawl)
-            fetch = LayerFetch(crawl, layer, known=known, robots=book)
-            recovered = await fetch.resume(names.SEED_LAYER, layer)
-            _put_off_dead(fetch, items, await crawl.to_thread(dead_pages, ends, now=crawl.ports.clock.now()))
-            await fetch.run(items)
-            fetched = sum(item.origin_key in fetch.ends for item in items)
-        await crawl.to_thread(crawl.mark, key, rows_in=len(items), rows_out=fetched)
-    return await crawl.to_thread(_result, crawl, depth, recovered)
-
-
-def _earlier_ends(crawl: SiteCrawl) -> pa.Table:
-    """Read how this site's pages ended in the crawls before this one."""
-    where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
-    return crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
-
-
-def _items(crawl: SiteCrawl, layer: str, ends: pa.Table) -> list[FetchItem]:
-    left_before = left_by_last_crawl(ends)
-    return [
-        FetchItem(
-            site=crawl.site,
-            layer=layer,
-            purpose=Purpose.PAGE,
-            url=row["url"],
-            url_key=row["url_key"],
-            host_key=row["host_key"],
-            origin_key=row["url_key"],
-            priority=row["priority"] + (FIRST_IN_LINE if row["url_key"] in left_before else 0.0),
-            other_urls=tuple(row["other_urls"]),
-            validators=crawl.validators(row["url_key"], row["url"]),
+        fetch = LayerFetch(
+            crawl,
+            layer.name,
+            known=await crawl.to_thread(crawl.known_keys),
+            robots=await crawl.to_thread(robots_book, crawl),
+            ahead=LinksAhead(crawl, layer.name, crawl.readers) if reads_links and crawl.readers else None,
+            keeps_ends=False,
         )
-        for row in crawl.rows(names.T_FRONTIER, layer=layer).to_pylist()
-    ]
+        recovered = await fetch.resume()
+        rows, supply = await crawl.to_thread(_supply, crawl, fetch, layer)
+        await fetch.run_supply(supply)
+        await crawl.to_thread(crawl.mark, key, rows_in=rows, rows_out=rows)
+    return await crawl.to_thread(_result, crawl, layer, recovered)
 
 
-def _put_off_dead(fetch: LayerFetch, items: Sequence[FetchItem], dead: Mapping[str, DeadPage]) -> None:
-    for item in items:
-        page = dead.get(item.origin_key)
-        if page is not None and item.origin_key not in fetch.ends:
-            fetch.put_off(item, page.reason, retry_at=page.retry_at)
-
-
-def outcome_check(frontier_keys: Sequence[str], ends: Mapping[str, int]) -> CheckResult:
+def outcome_check(frontier: pa.Table, ends: pa.Table) -> CheckResult:
     """Check that every frontier row has exactly one final outcome.
 
     Args:
-        frontier_keys: url_keys of the layer's frontier.
-        ends: final rows by origin key.
+        frontier: rows of the layer, with ``url_key``.
+        ends: its final rows, with ``origin_key``.
     """
-    without = [key for key in frontier_keys if ends.get(key, 0) == 0]
-    twice = [key for key in frontier_keys if ends.get(key, 0) > 1]
+    counts = ends.group_by("origin_key").aggregate([([], "count_all")])
+    twice = counts.filter(pc.field("count_all") > 1)["origin_key"].to_pylist()
+    without = frontier["url_key"].filter(pc.invert(pc.is_in(frontier["url_key"], counts["origin_key"]))).to_pylist()
     description = "every frontier row has one final outcome"
     if without or twice:
         description = f"{len(without)} without an outcome, {len(twice)} with several; first: {(without + twice)[:3]}"
     return CheckResult(ONE_OUTCOME, passed=not without and not twice, description=description)
 
 
-def _result(crawl: SiteCrawl, depth: int, recovered: int) -> StageResult:
-    layer = names.layer(depth)
-    keys = crawl.rows(names.T_FRONTIER, ["url_key"], layer=layer).column("url_key").to_pylist()
-    rows = crawl.rows(names.T_FETCHES, list(_RESULT_COLUMNS))
-    wanted = set(keys)
+def _layers(layer: names.Layer) -> tuple[str, ...]:
     # The seeds' own captures lie in the seed layer and count where their frontier row is.
-    ends = [
-        row
-        for row in rows.filter(pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value)).to_pylist()
-        if row["origin_key"] in wanted
+    return (names.SEED_LAYER, layer.name) if layer == names.depth(0) else (layer.name,)
+
+
+def _ends(fetches: pa.Table, frontier: pa.Table) -> pa.Table:
+    """Give the final rows of frontier rows."""
+    final = fetches.filter(pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value))
+    return final.filter(pc.is_in(final["origin_key"], frontier["url_key"]))
+
+
+def _supply(crawl: SiteCrawl, fetch: LayerFetch, layer: names.Layer) -> tuple[int, FrontierSupply]:
+    """Queue the rows of a frontier that have no outcome yet: dead pages rest, what had to wait before comes first.
+
+    Returns:
+        rows of the frontier, and the supply.
+    """
+    frontier = crawl.rows(names.T_FRONTIER, list(_ITEM_COLUMNS), layer=layer.name)
+    ended = _ends(crawl.rows(names.T_FETCHES, ["purpose", "origin_key", "is_final"], layer=_layers(layer)), frontier)[
+        "origin_key"
     ]
-    outcomes = Counter(row["outcome"] for row in ends)
-    requests = rows.filter((pc.field("layer") == layer) & pc.field("status").is_valid()).to_pylist()
-    times = sorted(row["fetch_ms"] for row in requests)
-    files = sorted({row["warc_file"] for row in requests if row["warc_file"]})
-    folder = names.raw_prefix(crawl.site, crawl.crawl_id, layer)
+    fresh = frontier.filter(pc.invert(pc.is_in(frontier["url_key"], ended)))
+    where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
+    before = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
+    item_of = partial(_item, crawl, layer.name)
+    dead = dead_pages(before, now=crawl.ports.clock.now())
+    resting = pc.is_in(fresh["url_key"], pa.array(dead, pa.string()))
+    for row in fresh.filter(resting).to_pylist():
+        page = dead[row["url_key"]]
+        fetch.put_off(item_of(row), page.reason, retry_at=page.retry_at)
+    awake = fresh.filter(pc.invert(resting))
+    waited = pc.is_in(awake["url_key"], pa.array(left_by_last_crawl(before), pa.string()))
+    priority = pc.add(awake["priority"], pc.if_else(waited, FIRST_IN_LINE, 0.0))
+    supply = FrontierSupply(awake.set_column(awake.schema.get_field_index("priority"), "priority", priority), item_of)
+    return frontier.num_rows, supply
+
+
+def _item(crawl: SiteCrawl, layer: str, row: Mapping[str, Any]) -> FetchItem:
+    return FetchItem(
+        site=crawl.site,
+        layer=layer,
+        purpose=Purpose.PAGE,
+        url=row["url"],
+        url_key=row["url_key"],
+        host_key=row["host_key"],
+        origin_key=row["url_key"],
+        priority=row["priority"],
+        other_urls=tuple(row["other_urls"]),
+        validators=crawl.validators(row["url_key"], row["url"]),
+    )
+
+
+def _result(crawl: SiteCrawl, layer: names.Layer, recovered: int) -> StageResult:
+    frontier = crawl.rows(names.T_FRONTIER, ["url_key"], layer=layer.name)
+    columns = list(dict.fromkeys((*_RESULT_COLUMNS, *SUMMARY_COLUMNS)))
+    rows = crawl.rows(names.T_FETCHES, columns, layer=_layers(layer))
+    ends = _ends(rows, frontier)
+    outcomes = counts(ends["outcome"])
+    own = rows.filter(pc.field("layer") == layer.name)
+    folder = names.raw_prefix(crawl.site, crawl.crawl_id, layer.name)
     metadata: dict[str, Any] = {
-        "pages": len(ends),
+        "pages": ends.num_rows,
         "outcomes": dg.MetadataValue.json(dict(outcomes)),
         "errors": sum(count for outcome, count in outcomes.items() if outcome in ERRORS),
-        "requests": len(requests),
-        "body_bytes": sum(row["body_bytes"] for row in requests if row["record_type"] == "response"),
-        "revisits": sum(row["record_type"] == "revisit" for row in requests),
-        "warc_files": len(files),
+        **fetch_summary(own, outcomes),
+        "warc_files": len(pc.unique(own["warc_file"].drop_null())),
         "warc_folder": dg.MetadataValue.path(crawl.ports.objects.location(folder)),
-        "fetch_ms_median": times[len(times) // 2] if times else 0,
         "recovered_captures": recovered,
     }
     return StageResult(
-        rows_in=len(keys),
-        rows_out=len(ends),
+        rows_in=frontier.num_rows,
+        rows_out=ends.num_rows,
         metadata=metadata,
         checks=(
-            outcome_check(keys, Counter(row["origin_key"] for row in ends)),
-            *_archive_checks(crawl, rows, (names.SEED_LAYER, layer) if depth == 0 else (layer,)),
+            outcome_check(frontier, ends),
+            *_archive_checks(crawl, rows, _layers(layer)),
             errors_check(outcomes, max_share=crawl.settings.max_error_share),
         ),
     )

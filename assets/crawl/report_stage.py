@@ -1,13 +1,14 @@
 """The crawl report: how the crawl of a site went, in numbers that add up. What is derived waits for it."""
 
 import json
-from collections import Counter
 from typing import Any, Final
 
 import dagster as dg
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
 from assets.fetch.item import Purpose
@@ -24,11 +25,14 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
         outcome: ``ok``, or why nothing was fetched.
         reason: the sentence that goes with it.
     """
-    numbers = crawl_numbers(crawl)
+    fetches = crawl.rows(names.T_FETCHES, ["origin_key", "is_final", *SUMMARY_COLUMNS])
+    numbers = crawl_numbers(crawl, fetches)
     readable = sum(count for name, count in numbers["pages_by_outcome"].items() if name in READABLE)
     if outcome == "ok" and readable == 0:
         outcome, reason = "nothing_fetched", "no page could be fetched: see pages_by_outcome"
-    report = {"site": crawl.site, "crawl_id": crawl.crawl_id, "outcome": outcome, "reason": reason, **numbers}
+    summary = fetch_summary(fetches, numbers["pages_by_outcome"])
+    plain = {name: value for name, value in summary.items() if isinstance(value, int | float)}
+    report = {"site": crawl.site, "crawl_id": crawl.crawl_id, "outcome": outcome, "reason": reason, **numbers, **plain}
     key = names.report_prefix(crawl.site, crawl.crawl_id) + REPORT_FILE
     crawl.ports.objects.put(key, (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode("utf-8"))
     crawl.mark(
@@ -45,7 +49,7 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
         "pages_by_outcome": dg.MetadataValue.json(numbers["pages_by_outcome"]),
         "pages_by_depth": dg.MetadataValue.json(numbers["pages_by_depth"]),
         "refused_by_reason": dg.MetadataValue.json(numbers["refused_by_reason"]),
-        "body_bytes": numbers["body_bytes"],
+        **summary,
         "report": dg.MetadataValue.path(crawl.ports.objects.location(key)),
     }
     check = CheckResult(
@@ -64,29 +68,18 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
     )
 
 
-def crawl_numbers(crawl: SiteCrawl) -> dict[str, Any]:
-    """Count a crawl from its tables: one final outcome per frontier row, refusals, requests, bytes."""
-    frontier = crawl.rows(names.T_FRONTIER, ["url_key", "layer"]).to_pylist()
-    layer_of = {row["url_key"]: row["layer"] for row in frontier}
-    fetches = crawl.rows(
-        names.T_FETCHES, ["purpose", "origin_key", "is_final", "outcome", "status", "body_bytes", "record_type"]
-    )
-    ends = [
-        row
-        for row in fetches.filter(pc.field("is_final")).to_pylist()
-        if row["purpose"] == Purpose.PAGE.value and row["origin_key"] in layer_of
-    ]
-    by_depth: dict[str, Counter[str]] = {}
-    for row in ends:
-        by_depth.setdefault(layer_of[row["origin_key"]], Counter())[row["outcome"]] += 1
-    requests = [row for row in fetches.to_pylist() if row["status"] is not None]
-    refusals = crawl.rows(names.T_REFUSALS, ["reason"]).column("reason").to_pylist()
+def crawl_numbers(crawl: SiteCrawl, fetches: pa.Table) -> dict[str, Any]:
+    """Count a crawl from its tables: one final outcome per frontier row, and refusals."""
+    frontier = crawl.rows(names.T_FRONTIER, ["url_key", "layer"])
+    final = fetches.filter(pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value))
+    ends = final.select(["origin_key", "outcome"]).join(frontier, "origin_key", "url_key", join_type="inner")
+    by_depth = {
+        layer: counts(ends.filter(pc.field("layer") == layer)["outcome"])
+        for layer in sorted(pc.unique(ends["layer"]).to_pylist())
+    }
     return {
-        "frontier": len(frontier),
-        "pages_by_outcome": dict(Counter(row["outcome"] for row in ends).most_common()),
-        "pages_by_depth": {layer: dict(counts) for layer, counts in sorted(by_depth.items())},
-        "refused_by_reason": dict(Counter(refusals).most_common()),
-        "requests": len(requests),
-        "body_bytes": sum(row["body_bytes"] for row in requests if row["record_type"] == "response"),
-        "revisits": sum(row["record_type"] == "revisit" for row in requests),
+        "frontier": frontier.num_rows,
+        "pages_by_outcome": counts(ends["outcome"]),
+        "pages_by_depth": by_depth,
+        "refused_by_reason": counts(crawl.rows(names.T_REFUSALS, ["reason"])["reason"]),
     }

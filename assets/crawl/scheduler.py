@@ -1,18 +1,21 @@
 """The fetch scheduler: carries the fetch plan of a run out, over all sites of the run at once.
 
-One loop asks the plan whom to ask next and hands the request to a thread; what comes back is judged, given to the
-desk of its site, and told to the plan. Before a host is asked for the first time its robots.txt is asked, with the same
+One loop asks the plan whom to ask next and opens a task for the request; what comes back is judged, given to the desk
+of its site, and told to the plan. Before a host is asked for the first time its robots.txt is asked, with the same
 manners.
 """
 
 import asyncio
+import itertools
 import random
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import Final, Protocol
 
+from assets.crawl.watch import Backlog
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Judgement, Surroundings, is_refusal, judge
 from assets.fetch.outcome import FetchOutcome, outcome_detail, outcome_of
@@ -56,6 +59,14 @@ class Desk(Protocol):
         """Take the verdict on a request that is not sent."""
         ...
 
+    def in_supply(self) -> Mapping[str, int]:
+        """Count what was not submitted yet, by host."""
+        ...
+
+    def take_rest(self, host_key: str) -> Iterable[FetchItem]:
+        """Hand out all that was not submitted yet of a host; the caller decides on it."""
+        ...
+
     def fail(self, error: BaseException) -> None:
         """Take an unexpected error; the site's walk ends with it."""
         ...
@@ -74,7 +85,6 @@ class FetchScheduler:
         self._fetcher = fetcher
         self._clock = clock
         self._plan = FetchPlan(random.Random(seed).random)
-        self._pool = ThreadPoolExecutor(fetcher.max_open, thread_name_prefix="fetch")
         self._desks: dict[str, Desk] = {}
         self._awaiting_rules: dict[str, list[FetchItem]] = {}
         self._open: set[asyncio.Task[None]] = set()
@@ -93,7 +103,21 @@ class FetchScheduler:
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, *([self._loop] if self._loop else []), return_exceptions=True)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        await self._fetcher.close()
+
+    @property
+    def plan(self) -> FetchPlan:
+        """Give the queues, to be looked at."""
+        return self._plan
+
+    def backlog(self) -> Iterator[Backlog]:
+        """Tell what waits outside the plan."""
+        for host_key, items in self._awaiting_rules.items():
+            for site, count in Counter(item.site for item in items).items():
+                yield Backlog(site, host_key, count)
+        for site, desk in self._desks.items():
+            for host_key, count in desk.in_supply().items():
+                yield Backlog(site, host_key, count)
 
     def submit(self, desk: Desk, item: FetchItem, *, wait_s: float = 0.0) -> None:
         """Queue a request of a site; a site has one desk at a time."""
@@ -117,9 +141,10 @@ class FetchScheduler:
             self._leave_to_others(item)
 
     async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             self._changed.clear()
-            timeout_s: float | None = None
+            alarm: asyncio.TimerHandle | None = None
             if len(self._open) < self._fetcher.max_open:
                 now_s = self._clock.monotonic_s()
                 step = self._plan.next(now_s)
@@ -129,11 +154,10 @@ class FetchScheduler:
                     task.add_done_callback(self._closed)
                     continue
                 if isinstance(step, Wait):
-                    timeout_s = step.until_s - now_s
-            try:
-                await asyncio.wait_for(self._changed.wait(), timeout_s)
-            except TimeoutError:
-                continue
+                    alarm = loop.call_later(step.until_s - now_s, self._changed.set)
+            await self._changed.wait()
+            if alarm is not None:
+                alarm.cancel()
 
     def _closed(self, task: asyncio.Task[None]) -> None:
         self._open.discard(task)
@@ -160,9 +184,7 @@ class FetchScheduler:
                 self._plan.released(item)
                 await desk.decide(item, *denial)
                 return
-        response = await asyncio.get_running_loop().run_in_executor(
-            self._pool, self._fetcher.fetch, request_of(item, desk.settings, self._fetcher.user_agent)
-        )
+        response = await self._fetcher.fetch(request_of(item, desk.settings, self._fetcher.user_agent))
         if is_refusal(response):
             refusals = self._plan.refused(item.host_key)
         else:
@@ -219,7 +241,7 @@ class FetchScheduler:
         host_key = _asked_host(item)
         waiting = self._awaiting_rules.pop(host_key, [])
         if response.failure in _NOBODY_TO_ASK and item.host_key == host_key:
-            for held in waiting:
+            for held in itertools.chain(waiting, self._rest(host_key)):
                 await self._desks[held.site].decide(held, outcome_of(response), outcome_detail(response))
             return
         answer = robots_answer(item, response, desk.known_robots(host_key), now=self._clock.now())
@@ -228,9 +250,13 @@ class FetchScheduler:
         for held in waiting:
             self.submit(self._desks[held.site], held)
 
+    def _rest(self, host_key: str) -> Iterator[FetchItem]:
+        for desk in list(self._desks.values()):
+            yield from desk.take_rest(host_key)
+
     async def _set_aside(self, host_key: str, judgement: Judgement) -> None:
         retry_in = timedelta(seconds=judgement.pause_s or 0)
-        for item in self._plan.withdraw(host_key=host_key):
+        for item in itertools.chain(self._plan.withdraw(host_key=host_key), self._rest(host_key)):
             await self._desks[item.site].decide(item, FetchOutcome.DEFERRED, judgement.reason, retry_in=retry_in)
 
 

@@ -34,7 +34,7 @@ async def seed_check(crawl: SiteCrawl, groups: Sequence[SeedGroup]) -> StageResu
         book = await crawl.to_thread(robots_book, crawl)
         await crawl.to_thread(crawl.load_history)
         fetch = LayerFetch(crawl, names.SEED_LAYER, known=set(), robots=book)
-        await fetch.resume(names.SEED_LAYER)
+        await fetch.resume()
         rows = await _ask_seeds(crawl, fetch, groups, book)
         tally = SitemapTally()
         if any(row["usable"] for row in rows) and crawl.settings.max_depth > 0:

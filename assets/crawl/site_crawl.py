@@ -1,7 +1,7 @@
 """The crawl of one site in one run: its settings, its rules, and what every stage of it needs."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -12,15 +12,18 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl import crawl_log
+from assets.crawl.link_readers import LinkReaders
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.robots_book import RobotsBook
 from assets.crawl.scheduler import FetchScheduler
+from assets.crawl.watch import Watch
 from assets.derived import CheckResult
-from assets.fetch.facts import published_payloads, stored_copies
+from assets.fetch.copies import COPY_COLUMNS, PageCopies, StoredPayloads
 from assets.fetch.item import Validators
+from assets.frontier.traps import TrapBudgets
+from assets.schemas import TABLES
 from assets.url.key import KeyRules
 from assets.url.scope import Scope
-from assets.warc.records import StoredCopy
 from resources.ports import SiteSettings
 
 Arguments = ParamSpec("Arguments")
@@ -51,12 +54,16 @@ class SiteCrawl:
     key_rules: KeyRules
     ports: CrawlPorts
     scheduler: FetchScheduler
+    watch: Watch
     scratch: Path  # local folder for WARC files under construction
+    readers: LinkReaders | None = None  # parse pages ahead
     robots: RobotsBook | None = None  # once a stage has opened it
+    traps: TrapBudgets | None = None  # once a stage has filled them with the frontier so far
     _done: set[str] | None = None  # stages; the lease keeps others from adding to them
+    _empty_layers: frozenset[str] = frozenset()
     _known: set[str] | None = None
-    _copies: dict[str, Validators] | None = None
-    _payloads: dict[str, StoredCopy] | None = None
+    _copies: PageCopies | None = None
+    _payloads: StoredPayloads | None = None
 
     async def to_thread(
         self, function: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -64,11 +71,17 @@ class SiteCrawl:
         """Run something that blocks without holding up the other sites."""
         return await asyncio.to_thread(function, *args, **kwargs)
 
-    def rows(self, table: str, columns: list[str] | None = None, *, layer: str | None = None) -> pa.Table:
-        """Read this crawl's rows of a table, of one layer or of all."""
+    def rows(
+        self, table: str, columns: list[str] | None = None, *, layer: str | Sequence[str] | None = None
+    ) -> pa.Table:
+        """Read this crawl's rows of a table, of one layer, of some, or of all."""
         where = pc.field("crawl_id") == self.crawl_id
         if layer is not None:
-            where &= pc.field("layer") == layer
+            layers = [layer] if isinstance(layer, str) else list(layer)
+            if self._empty_layers.issuperset(layers):
+                schema = TABLES[table]
+                return schema.empty_table().select(columns or schema.names)
+            where &= pc.field("layer").isin(layers)
         return self.ports.tables.read(table, sites=[self.site], columns=columns, where=where)
 
     def is_done(self, key: dg.AssetKey) -> bool:
@@ -79,11 +92,15 @@ class SiteCrawl:
 
     def mark(self, key: dg.AssetKey, *, rows_in: int, rows_out: int, outcome: str = "ok", reason: str = "") -> None:
         """Write down that this crawl has done a stage."""
+        self._mark([key], rows_in=rows_in, rows_out=rows_out, outcome=outcome, reason=reason)
+
+    def _mark(self, keys: Sequence[dg.AssetKey], *, rows_in: int, rows_out: int, outcome: str, reason: str) -> None:
+        stages = [key.to_user_string() for key in keys]
         crawl_log.mark(
             self.ports.tables,
             site=self.site,
             crawl_id=self.crawl_id,
-            stage=key.to_user_string(),
+            stages=stages,
             at=self.ports.clock.now(),
             run_id=self.run_id,
             max_depth=self.settings.max_depth,
@@ -93,7 +110,15 @@ class SiteCrawl:
             rows_out=rows_out,
         )
         if self._done is not None:
-            self._done.add(key.to_user_string())
+            self._done.update(stages)
+
+    def mark_empty(self, depth: int) -> None:
+        """Write down that nothing is left to do from the raw batches of a depth on: its frontier is empty."""
+        layers = [names.depth(deeper) for deeper in range(depth, self.settings.max_depth + 1)]
+        rest = [key for layer in layers for key in layer.stages][1:]
+        self._mark(rest, rows_in=0, rows_out=0, outcome="ok", reason="")
+        # The layer itself may have refusals.
+        self._empty_layers = frozenset(layer.name for layer in layers[1:])
 
     def known_keys(self) -> set[str]:
         """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused.
@@ -114,12 +139,12 @@ class SiteCrawl:
     def load_history(self) -> None:
         """Read what was stored of this site before, in this crawl and in earlier ones."""
         if self._copies is None:
-            fetches = self.ports.tables.read(names.T_FETCHES, sites=[self.site])
-            self._copies = stored_copies(fetches, now=self.ports.clock.now())
-            self._payloads = published_payloads(fetches)
+            fetches = self.ports.tables.read(names.T_FETCHES, sites=[self.site], columns=list(COPY_COLUMNS))
+            self._copies = PageCopies(fetches, now=self.ports.clock.now())
+            self._payloads = StoredPayloads(fetches)
 
     @property
-    def payloads(self) -> dict[str, StoredCopy]:
+    def payloads(self) -> StoredPayloads:
         """Published payloads by digest; batches add theirs once they are published."""
         if self._payloads is None:
             raise RuntimeError("load_history comes first")
@@ -127,5 +152,4 @@ class SiteCrawl:
 
     def validators(self, url_key: str, url: str) -> Validators | None:
         """Give the stored copy that a conditional request may confirm; of exactly this address."""
-        found = (self._copies or {}).get(url_key)
-        return found if found is not None and found.copy.url == url else None
+        return self._copies.validators(url_key, url) if self._copies is not None else None

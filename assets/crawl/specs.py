@@ -30,7 +30,7 @@ def crawl_specs(depth_limit: int) -> list[dg.AssetSpec]:
         *layers,
         _spec(
             names.CRAWL_REPORT,
-            deps=[names.links(depth) for depth in range(depth_limit + 1)],
+            deps=[names.depth(depth).links for depth in range(depth_limit + 1)],
             group="report",
             kinds={"python", "json"},
             description=(
@@ -42,12 +42,12 @@ def crawl_specs(depth_limit: int) -> list[dg.AssetSpec]:
 
 
 def _layer_specs(depth: int) -> list[dg.AssetSpec]:
-    layer = names.layer(depth)
-    before = [names.links(depth - 1)] if depth else [names.SEED_CHECK]
+    layer = names.depth(depth).name
+    before = [names.depth(depth - 1).links] if depth else [names.SEED_CHECK]
     where = "the seeds and hubs" if depth == 0 else f"what pages of depth {depth - 1} link to"
     return [
         _spec(
-            names.frontier(depth),
+            names.depth(depth).frontier,
             deps=before,
             group=layer,
             kinds={"python", "duckdb", "deltalake"},
@@ -57,8 +57,8 @@ def _layer_specs(depth: int) -> list[dg.AssetSpec]:
             ),
         ),
         _spec(
-            names.raw_batches(depth),
-            deps=[names.frontier(depth)],
+            names.depth(depth).raw_batches,
+            deps=[names.depth(depth).frontier],
             group=layer,
             kinds={"python", "s3"},
             description=(
@@ -67,8 +67,8 @@ def _layer_specs(depth: int) -> list[dg.AssetSpec]:
             ),
         ),
         _spec(
-            names.links(depth),
-            deps=[names.raw_batches(depth)],
+            names.depth(depth).links,
+            deps=[names.depth(depth).raw_batches],
             group=layer,
             kinds={"python", "deltalake"},
             description=(
@@ -104,7 +104,7 @@ def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
     return [
         check(SEEDS_USABLE, names.SEED_CHECK, "Every seed can be fetched; names each that cannot and why."),
         *(
-            check(name, names.raw_batches(depth), description)
+            check(name, names.depth(depth).raw_batches, description)
             for depth in depths
             for name, description in (
                 (ONE_OUTCOME, "Each frontier row has exactly one final outcome."),
@@ -113,6 +113,6 @@ def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
                 (ERRORS_WITHIN_SHARE, "No kind of error ends more pages than the site's max_error_share."),
             )
         ),
-        *(check(PAGES_PARSED, names.links(depth), "Every stored page could be parsed.") for depth in depths),
+        *(check(PAGES_PARSED, names.depth(depth).links, "Every stored page could be parsed.") for depth in depths),
         check(REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read."),
     ]

@@ -7,8 +7,10 @@ import asyncio
 import tempfile
 import traceback
 from collections.abc import AsyncIterator, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import dagster as dg
 
@@ -17,6 +19,7 @@ from assets.crawl import crawl_log
 from assets.crawl.config import CrawlConfig, with_config
 from assets.crawl.crawl_log import CrawlState
 from assets.crawl.frontier_stage import frontier, start_engine
+from assets.crawl.link_readers import LinkReaders
 from assets.crawl.links_stage import links, start_workers
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.raw_stage import raw_batches
@@ -24,12 +27,15 @@ from assets.crawl.report_stage import crawl_report
 from assets.crawl.scheduler import FetchScheduler
 from assets.crawl.seed_stage import seed_check
 from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.crawl.watch import Watch
 from assets.seeds.check import SeedGroup, seed_groups
 from assets.url.host import site_key_problem
 from assets.url.key import KeyRules
 from assets.url.scope import Scope
 from resources.errors import BadSettings, IsobathError, StageMissing
-from resources.ports import TableStore
+from resources.ports import RunNote, TableStore
+
+BLOCKING_THREADS: Final = 64  # for what blocks: tables, objects, leases; of all sites of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,22 @@ class SiteFailed:
     trace: str
 
 
+WalkEvent = StageDone | SiteFailed | RunNote
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the sites of a run share."""
+
+    plan: "WalkPlan"
+    ports: CrawlPorts
+    scheduler: FetchScheduler
+    readers: LinkReaders
+    watch: Watch
+    scratch: Path
+    events: "asyncio.Queue[WalkEvent | None]"
+
+
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
     """What a run is asked to do."""
@@ -63,26 +85,40 @@ class WalkPlan:
     run_id: str
 
 
-async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDone | SiteFailed]:
+async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEvent]:
     """Walk all sites at once; give what is done at the moment it is done.
 
     When it is cancelled, each site publishes and commits what it has fetched and gives its lease back.
     """
-    events: asyncio.Queue[StageDone | SiteFailed | None] = asyncio.Queue()
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BLOCKING_THREADS, thread_name_prefix="walk"))
     # Worker processes and the query engine take a second to start: let them, while the first pages are fetched.
     warming = asyncio.gather(
         asyncio.to_thread(start_workers, ports.workers), asyncio.to_thread(start_engine, ports.engine)
     )
+    readers = LinkReaders(ports.workers)
     with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:
         async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
+            events: asyncio.Queue[WalkEvent | None] = asyncio.Queue()
+            watch = Watch(
+                scheduler.plan,
+                ports.clock,
+                ports.progress,
+                run_id=plan.run_id,
+                sites=plan.sites,
+                backlog=scheduler.backlog,
+                tell=events.put_nowait,
+            )
+            watching = asyncio.create_task(watch.keep_looking())
+            shared = _Shared(plan, ports, scheduler, readers, watch, Path(scratch), events)
 
             async def walk(site: str) -> None:
                 try:
-                    await _walk_site(site, plan, ports, scheduler, Path(scratch), events)
+                    await _walk_site(site, shared)
                 except Exception as error:  # noqa: BLE001 - one site's bug must not take the others with it
                     sentence = str(error) if isinstance(error, IsobathError) else f"{type(error).__name__}: {error}"
                     await events.put(SiteFailed(site, sentence, error, traceback.format_exc()))
                 finally:
+                    watch.leave(site)
                     await events.put(None)
 
             tasks = [asyncio.create_task(walk(site)) for site in plan.sites]
@@ -98,37 +134,32 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[StageDo
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, warming, return_exceptions=True)
+                readers.close()
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
 
 
-async def _walk_site(
-    site: str,
-    plan: WalkPlan,
-    ports: CrawlPorts,
-    scheduler: FetchScheduler,
-    scratch: Path,
-    events: asyncio.Queue[StageDone | SiteFailed | None],
-) -> None:
+async def _walk_site(site: str, shared: _Shared) -> None:
     problem = site_key_problem(site)
     if problem:
         raise BadSettings(problem)
-    lease = ports.leases.hold(site, plan.run_id)
+    lease = shared.ports.leases.hold(site, shared.plan.run_id)
     await asyncio.to_thread(lease.__enter__)
     try:
-        crawl, groups = await asyncio.to_thread(_begin, site, plan, ports, scheduler, scratch)
-        async for key, result in _stages(crawl, groups, plan):
-            await events.put(StageDone(site, key, crawl.crawl_id, result))
+        crawl, groups = await asyncio.to_thread(_begin, site, shared)
+        async for key, result in _stages(crawl, groups, shared.plan):
+            await shared.events.put(StageDone(site, key, crawl.crawl_id, result))
     finally:
         await asyncio.shield(asyncio.to_thread(lease.__exit__, None, None, None))
 
 
-def _begin(
-    site: str, plan: WalkPlan, ports: CrawlPorts, scheduler: FetchScheduler, scratch: Path
-) -> tuple[SiteCrawl, list[SeedGroup]]:
+def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
     """Find the crawl to carry on, or start one."""
+    plan, ports = shared.plan, shared.ports
     settings = with_config(ports.catalog.settings(site), plan.config, depth_limit=plan.depth_limit)
     now = ports.clock.now()
     latest = crawl_log.latest_crawl(ports.tables, site)
-    from_start = bool({names.SEED_CHECK, names.frontier(0)} & set(plan.selected))
+    from_start = bool({names.SEED_CHECK, names.depth(0).frontier} & set(plan.selected))
     state: CrawlState | None = latest
     if from_start:
         state = crawl_log.crawl_to_carry_on(latest, now=now, new_crawl=plan.config.new_crawl)
@@ -140,7 +171,7 @@ def _begin(
             ports.tables,
             site=site,
             crawl_id=crawl_id,
-            stage=crawl_log.STARTED,
+            stages=[crawl_log.STARTED],
             at=now,
             run_id=plan.run_id,
             max_depth=settings.max_depth,
@@ -154,8 +185,10 @@ def _begin(
         scope=Scope.of(settings, [url for group in groups for url in group.urls]),
         key_rules=KeyRules.of(settings),
         ports=ports,
-        scheduler=scheduler,
-        scratch=scratch,
+        scheduler=shared.scheduler,
+        watch=shared.watch,
+        scratch=shared.scratch,
+        readers=shared.readers,
     )
     return crawl, groups
 
@@ -174,17 +207,18 @@ async def _stages(
     selected = set(plan.selected)
     stopped: StageResult | None = None
     if names.SEED_CHECK in selected:
+        crawl.watch.enter(crawl.site, names.SEED_CHECK)
         result = await seed_check(crawl, groups)
         yield names.SEED_CHECK, result
         stopped = result if result.outcome != "ok" else None
     else:
         stopped = await asyncio.to_thread(_earlier_refusal, crawl)
-    for depth in range(plan.depth_limit + 1):
-        beyond = depth > crawl.settings.max_depth
+    for layer in map(names.depth, range(plan.depth_limit + 1)):
+        beyond = layer.number > crawl.settings.max_depth
         for key, needs in (
-            (names.frontier(depth), names.links(depth - 1) if depth else None),
-            (names.raw_batches(depth), names.frontier(depth)),
-            (names.links(depth), names.raw_batches(depth)),
+            (layer.frontier, layer.before.links if layer.before else None),
+            (layer.raw_batches, layer.frontier),
+            (layer.links, layer.raw_batches),
         ):
             if key not in selected:
                 continue
@@ -195,16 +229,18 @@ async def _stages(
             else:
                 if needs is not None:
                     await asyncio.to_thread(_require, crawl, needs, key)
-                if key == names.frontier(depth):
-                    yield key, await asyncio.to_thread(frontier, crawl, depth)
-                elif key == names.raw_batches(depth):
-                    yield key, await raw_batches(crawl, depth)
+                crawl.watch.enter(crawl.site, key)
+                if key == layer.frontier:
+                    yield key, await asyncio.to_thread(frontier, crawl, layer)
+                elif key == layer.raw_batches:
+                    yield key, await raw_batches(crawl, layer, reads_links=layer.links in selected)
                 else:
-                    yield key, await asyncio.to_thread(links, crawl, depth)
+                    yield key, await asyncio.to_thread(links, crawl, layer)
     if names.CRAWL_REPORT in selected:
         if stopped is None:
-            last = names.links(min(crawl.settings.max_depth, plan.depth_limit))
+            last = names.depth(min(crawl.settings.max_depth, plan.depth_limit)).links
             await asyncio.to_thread(_require, crawl, last, names.CRAWL_REPORT)
+        crawl.watch.enter(crawl.site, names.CRAWL_REPORT)
         outcome, reason = (stopped.outcome, stopped.reason) if stopped else ("ok", "")
         yield names.CRAWL_REPORT, await asyncio.to_thread(crawl_report, crawl, outcome=outcome, reason=reason)
 

@@ -1,34 +1,18 @@
-"""Fetch facts: rows of the ``fetches`` table, and what earlier rows say about stored copies."""
+"""Fetch facts: rows of the ``fetches`` table."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 import pyarrow as pa
 
-from assets.fetch.item import FetchItem, Validators
+from assets.fetch.item import FetchItem
 from assets.fetch.judge import Judgement
 from assets.fetch.outcome import FetchOutcome
-from assets.warc.records import Place, StoredCopy
+from assets.warc.records import Place
 from resources.ports import FetchResponse
 
-TRUST_304_FOR: Final = timedelta(days=90)
-
-COPY_COLUMNS: Final = (
-    "url",
-    "url_key",
-    "outcome",
-    "requested_at",
-    "content_type",
-    "etag",
-    "last_modified",
-    "payload_digest",
-    "record_type",
-    "body_bytes",
-    "body_warc_file",
-    "body_warc_offset",
-    "body_warc_bytes",
-)
+ROWS_AT_ONCE: Final = 1_000
 
 
 def request_row(
@@ -85,38 +69,27 @@ def decided_row(
     return _row(item, outcome, reason, is_final=True) | {"requested_at": at, "retry_at": retry_at}
 
 
-def stored_copies(fetches: pa.Table, *, now: datetime) -> dict[str, Validators]:
-    """Give the newest whole copy of each page by url_key, for conditional requests.
+class RowBuffer:
+    """Rows on their way into a table, kept as columns but for the newest few: as objects they weigh ten times more."""
 
-    A copy that only 304s have confirmed for 90 days is left out: the page is then asked without validators once.
-    """
-    rows = fetches.select(list(COPY_COLUMNS)).sort_by("requested_at").to_pylist()
-    copies: dict[str, Validators] = {}
-    for row in rows:
-        if row["outcome"] != FetchOutcome.FETCHED or row["body_warc_file"] is None:
-            continue
-        if not (row["etag"] or row["last_modified"]):
-            copies.pop(row["url_key"], None)
-            continue
-        place = Place(row["body_warc_file"], row["body_warc_offset"], row["body_warc_bytes"])
-        copies[row["url_key"]] = Validators(
-            etag=row["etag"],
-            last_modified=row["last_modified"],
-            copy=StoredCopy(row["url"], row["requested_at"], row["payload_digest"], place),
-            content_type=row["content_type"],
-            body_bytes=row["body_bytes"],
-        )
-    return {key: found for key, found in copies.items() if now - found.copy.fetched_at < TRUST_304_FOR}
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._tables: list[pa.Table] = []
+        self._rows: list[Mapping[str, Any]] = []
 
+    def __len__(self) -> int:
+        return sum(len(table) for table in self._tables) + len(self._rows)
 
-def published_payloads(fetches: pa.Table) -> dict[str, StoredCopy]:
-    """Give the first stored capture of each payload by its digest, for revisit records."""
-    payloads: dict[str, StoredCopy] = {}
-    for row in fetches.select(list(COPY_COLUMNS)).sort_by("requested_at").to_pylist():
-        if row["record_type"] == "response" and row["payload_digest"] not in payloads:
-            place = Place(row["body_warc_file"], row["body_warc_offset"], row["body_warc_bytes"])
-            payloads[row["payload_digest"]] = StoredCopy(row["url"], row["requested_at"], row["payload_digest"], place)
-    return payloads
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take a row."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS_AT_ONCE:
+            self._tables.append(as_table(self._rows, self._schema))
+            self._rows = []
+
+    def table(self) -> pa.Table:
+        """Give all rows."""
+        return pa.concat_tables([*self._tables, as_table(self._rows, self._schema)])
 
 
 def as_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

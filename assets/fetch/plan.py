@@ -6,11 +6,15 @@ at which each host may be asked; at most one open request per host.
 
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from assets.fetch.item import FetchItem
+from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.politeness import HostManners, politeness_delay_s
+from resources.ports import WaitReason
+
+SPACING_SMOOTHING: Final = 0.2  # one slow answer must not make a forecast of hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +36,25 @@ class Idle:
     """Nothing is queued (requests may be open)."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostQueue:
+    """How one host stands: what is queued for it, and why it is not being asked."""
+
+    host_key: str
+    queued: Mapping[str, int]  # items by site
+    next_s: float | None  # when it may be asked; None while its request is open
+    reason: WaitReason | None  # None while its request is open, unless that asks for robots.txt
+    spacing_s: float  # from the start of one request to the start of the next: mean of late, or the least
+    refusals: int  # in a row
+
+
 @dataclass(slots=True)
 class _Host:
     manners: HostManners
     earliest_s: float = float("-inf")
+    paused_until_s: float = float("-inf")
+    delay_s: float = 0.0  # after the last answer
+    mean_spacing_s: float | None = None  # None before the first answer
     crawl_delay_s: float | None = None
     taken_by: FetchItem | None = None  # the open request
     refusals: int = 0
@@ -47,6 +66,30 @@ class _Host:
         if self.ready:
             return self.earliest_s
         return max(self.earliest_s, self.later[0][0]) if self.later else None
+
+    def reason(self, now_s: float, next_s: float) -> WaitReason:
+        """Say why a host with something queued is not being asked."""
+        head = (self.ready or self.later)[0][2]
+        if now_s < self.paused_until_s and self.earliest_s <= self.paused_until_s:
+            return WaitReason.BACKING_OFF
+        if head.purpose is Purpose.ROBOTS:
+            return WaitReason.ROBOTS
+        if next_s <= now_s:
+            return WaitReason.DUE
+        if next_s > self.earliest_s:
+            return WaitReason.RETRY
+        return WaitReason.CRAWL_DELAY if self.delay_s <= (self.crawl_delay_s or -1.0) else WaitReason.DELAY
+
+    def note_answer(self, fetch_s: float, delay_s: float) -> None:
+        self.delay_s = delay_s
+        spacing_s = fetch_s + delay_s
+        before_s = spacing_s if self.mean_spacing_s is None else self.mean_spacing_s
+        self.mean_spacing_s = before_s + SPACING_SMOOTHING * (spacing_s - before_s)
+
+    def spacing_s(self) -> float:
+        if self.mean_spacing_s is not None:
+            return self.mean_spacing_s
+        return max(self.manners.min_delay_s, self.crawl_delay_s or 0.0)
 
 
 class FetchPlan:
@@ -96,6 +139,7 @@ class FetchPlan:
         delay_s = politeness_delay_s(
             host.manners, last_fetch_s=fetch_s, crawl_delay_s=host.crawl_delay_s, jitter=self._jitter()
         )
+        host.note_answer(fetch_s, delay_s)
         host.earliest_s = max(host.earliest_s, now_s + delay_s)
         host.taken_by = None
         self._reschedule(item.host_key, host)
@@ -125,7 +169,28 @@ class FetchPlan:
         """Leave the whole host alone until a moment."""
         host = self._hosts[host_key]
         host.earliest_s = max(host.earliest_s, until_s)
+        host.paused_until_s = max(host.paused_until_s, until_s)
         self._reschedule(host_key, host)
+
+    def queues(self, now_s: float) -> Iterator[HostQueue]:
+        """Tell how each host stands that has something queued or an open request. Looks at every queued item."""
+        for host_key, host in self._hosts.items():
+            next_s = host.next_s()
+            if next_s is None and host.taken_by is None:
+                continue
+            queued: dict[str, int] = {}
+            for entries in (host.ready, host.later):
+                for entry in entries:
+                    site = entry[2].site
+                    queued[site] = queued.get(site, 0) + 1
+            reason: WaitReason | None = None
+            if host.taken_by is not None:
+                next_s = None
+                if host.taken_by.purpose is Purpose.ROBOTS:
+                    reason = WaitReason.ROBOTS
+            elif next_s is not None:
+                reason = host.reason(now_s, next_s)
+            yield HostQueue(host_key, queued, next_s, reason, host.spacing_s(), host.refusals)
 
     def withdraw(self, *, host_key: str | None = None, site: str | None = None) -> list[FetchItem]:
         """Take all queued items of a host, or of a site, out of the plan, best first."""

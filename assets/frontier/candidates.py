@@ -65,16 +65,42 @@ def new_targets(flat: pa.Table, known: pa.Table) -> ibis.Table:
 
 def link_candidates(targets: pa.Table) -> pa.Table:
     """Turn the rows of ``new_targets`` into candidates."""
-    rows = [
-        {
-            "url_key": row["url_key"],
-            "url": row["url"],
-            "other_urls": sorted(url for url in row["urls"] if url != row["url"]),
-            "found_by": "link",
-            "found_on": row["found_on"],
-            "in_links": row["in_links"],
-            "sitemap_priority": None,
-        }
-        for row in targets.to_pylist()
+    urls, spellings = targets["url"].to_pylist(), targets["urls"]
+    # Nearly all addresses are spelt in one way.
+    others = pc.greater(pc.list_value_length(spellings), 1).to_pylist()
+    other_urls = [
+        sorted(set(spellings[row].as_py()) - {urls[row]}) if several else [] for row, several in enumerate(others)
     ]
-    return pa.Table.from_pylist(rows, schema=CANDIDATES)
+    columns = {
+        "url_key": targets["url_key"],
+        "url": targets["url"],
+        "other_urls": pa.array(other_urls, CANDIDATES.field("other_urls").type),
+        "found_by": pa.repeat("link", targets.num_rows),
+        "found_on": targets["found_on"],
+        "in_links": targets["in_links"],
+        "sitemap_priority": pa.nulls(targets.num_rows, pa.float64()),
+    }
+    return pa.table(columns).cast(CANDIDATES)
+
+
+def with_sitemap_entries(found: pa.Table, entries: pa.Table) -> pa.Table:
+    """Add what sitemaps list: the priority of pages that are linked, and the pages that are not.
+
+    Args:
+        found: rows of ``CANDIDATES``, found by links.
+        entries: rows of ``sitemap_entries``, each url_key once and unknown to the crawl.
+    """
+    at = pc.index_in(found["url_key"], entries["url_key"].combine_chunks())
+    column = found.schema.get_field_index("sitemap_priority")
+    linked = found.set_column(column, CANDIDATES.field("sitemap_priority"), entries["sitemap_priority"].take(at))
+    alone = entries.filter(pc.invert(pc.is_in(entries["url_key"], found["url_key"]))).sort_by("url_key")
+    columns = {
+        "url_key": alone["url_key"],
+        "url": alone["url"],
+        "other_urls": pa.array([[]] * alone.num_rows, CANDIDATES.field("other_urls").type),
+        "found_by": pa.repeat("sitemap", alone.num_rows),
+        "found_on": alone["sitemap_url"],
+        "in_links": pa.repeat(0, alone.num_rows),
+        "sitemap_priority": alone["sitemap_priority"],
+    }
+    return pa.concat_tables([linked, pa.table(columns).cast(CANDIDATES)])

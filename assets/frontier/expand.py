@@ -1,28 +1,37 @@
 """Frontier expansion: candidates become frontier rows or refusals. Pure and deterministic."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets.frontier.traps import TrapBudgets, trap
+from assets.schemas import FRONTIER, REFUSALS
+from assets.schemas.columns import CRAWL_ID, LAYER, SITE
 from assets.url.host import host_key
 from assets.url.scope import Refusal, RejectReason
 
-HUB_PRIORITY = 100.0
+HUB_PRIORITY: Final = 100.0
+ROWS_AT_ONCE: Final = 20_000  # as objects; a row of them weighs some ten times what it does in a table
+
+_COMMON: Final = {SITE.name, CRAWL_ID.name, LAYER.name}
+NEW_FRONTIER: Final = pa.schema([field for field in FRONTIER if field.name not in _COMMON])
+NEW_REFUSALS: Final = pa.schema([field for field in REFUSALS if field.name not in _COMMON])
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
     """What a layer will fetch, best first, and what it will not."""
 
-    frontier: tuple[dict[str, Any], ...]
-    refusals: tuple[dict[str, Any], ...]
-    dropped: Mapping[str, int] = field(default_factory=dict)  # refusals by reason
+    frontier: pa.Table  # NEW_FRONTIER
+    refusals: pa.Table  # NEW_REFUSALS
 
 
 def expand(
-    candidates: Iterable[Mapping[str, Any]],
+    candidates: pa.Table,
     *,
     depth: int,
     budget: int,
@@ -36,29 +45,46 @@ def expand(
         depth: the layer that is made.
         budget: pages that the crawl may still fetch; what is beyond it is cut from the bottom of the priorities.
         scope_refusal: the site's scope.
-        traps: budgets per URL pattern, filled with what this crawl has accepted.
+        traps: budgets per URL pattern, filled with what this crawl has accepted; what is accepted here is added.
     """
-    accepted: list[dict[str, Any]] = []
-    refusals: list[dict[str, Any]] = []
-    for candidate in candidates:
-        url = candidate["url"]
-        refusal = scope_refusal(url)
-        # What a person chose is no trap.
-        if refusal is None and candidate["found_by"] not in ("seed", "hub"):
-            refusal = trap(url) or traps.refusal(url)
-        if refusal is not None:
-            refusals.append(_refused(candidate, refusal))
-            continue
-        traps.accept(url)
-        accepted.append(_frontier_row(candidate, depth))
+    frontier, refusals = [], []
+    for start in range(0, candidates.num_rows, ROWS_AT_ONCE):
+        accepted: list[dict[str, Any]] = []
+        refused: list[dict[str, Any]] = []
+        for candidate in candidates.slice(start, ROWS_AT_ONCE).to_pylist():
+            refusal = _refusal(candidate, scope_refusal, traps)
+            if refusal is None:
+                traps.accept(candidate["url"])
+                accepted.append(_frontier_row(candidate, depth))
+            else:
+                refused.append(_refused(candidate, refusal))
+        frontier.append(pa.Table.from_pylist(accepted, schema=NEW_FRONTIER))
+        refusals.append(pa.Table.from_pylist(refused, schema=NEW_REFUSALS))
+    kept, cut = _cut(pa.concat_tables(frontier or [NEW_FRONTIER.empty_table()]), budget)
+    return Expansion(kept, pa.concat_tables([*refusals, cut]))
+
+
+def _refusal(
+    candidate: Mapping[str, Any], scope_refusal: Callable[[str], Refusal | None], traps: TrapBudgets
+) -> Refusal | None:
+    url = candidate["url"]
+    refusal = scope_refusal(url)
+    # What a person chose is no trap.
+    if refusal is None and candidate["found_by"] not in ("seed", "hub"):
+        refusal = trap(url) or traps.refusal(url)
+    return refusal
+
+
+def _cut(frontier: pa.Table, budget: int) -> tuple[pa.Table, pa.Table]:
+    """Sort rows best first, and refuse what is beyond the page budget."""
     # A stable sort: equal priorities keep the order in which they were found.
-    accepted.sort(key=lambda row: -row["priority"])
-    limit = Refusal(RejectReason.PAGE_BUDGET, f"max_pages leaves room for {budget} at this depth")
-    refusals += [_refused(row, limit) for row in accepted[budget:]]
-    dropped: dict[str, int] = {}
-    for row in refusals:
-        dropped[row["reason"]] = dropped.get(row["reason"], 0) + 1
-    return Expansion(tuple(accepted[:budget]), tuple(refusals), dropped)
+    ordered = frontier.take(pc.sort_indices(frontier, sort_keys=[("priority", "descending")]))
+    beyond = ordered.slice(budget)
+    rule = pa.scalar(f"max_pages leaves room for {budget} at this depth")
+    refused = beyond.select(["url", "url_key", "found_on"])
+    for name, value in (("reason", pa.scalar(RejectReason.PAGE_BUDGET.value)), ("rule", rule)):
+        refused = refused.append_column(name, pa.repeat(value, refused.num_rows))
+    return ordered.slice(0, budget), refused.select(NEW_REFUSALS.names).cast(NEW_REFUSALS)
 
 
 def priority(*, depth: int, in_links: int, found_by: str, sitemap_priority: float | None) -> float:

@@ -71,6 +71,7 @@ class TrapBudgets:
     _values: dict[str, dict[str, set[str]]] = field(default_factory=dict)  # by path, by parameter
     _behind: dict[tuple[str, bool], set[str]] = field(default_factory=dict)  # what follows session ids, by their place
     _repeats: dict[tuple[str, bool], int] = field(default_factory=dict)  # of what follows, by the same
+    accepted: int = 0  # addresses, all told
 
     def refusal(self, url: str) -> Refusal | None:
         """Say whether the budget of an address's pattern is spent; changes nothing."""
@@ -106,6 +107,7 @@ class TrapBudgets:
 
     def accept(self, url: str) -> None:
         """Count an address that is or was accepted. Each address once: the frontier knows what it has seen."""
+        self.accepted += 1
         key = url_key(url)
         pattern = _calendar_pattern(key)
         if pattern:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lxml.html import HtmlElement
+from lxml import etree
 
 # Source: WHATWG HTML, 4.8.4.3.10 (parsing a srcset attribute); only the addresses are wanted.
 _SRCSET: Final = re.compile(r"[\s,]*(\S+)\s*((?:\([^)]*\)|[^,(])*)")
@@ -13,7 +13,7 @@ _MEDIA: Final = frozenset({"audio", "video", "track", "embed"})
 TAGS: Final = frozenset({"img", "input", "source", "script", "object", "link"}) | _MEDIA
 
 
-def named_resources(element: HtmlElement, tag: str) -> Iterator[tuple[str, str]]:
+def named_resources(element: etree._Element, tag: str) -> Iterator[tuple[str, str]]:
     """Give the addresses, as written, and the kinds of what an element loads; ``link`` by its rel."""
     if tag == "link":
         rel = (element.get("rel") or "").lower().split()

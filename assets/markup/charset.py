@@ -69,19 +69,15 @@ def decode_text(data: bytes, content_type: str | None) -> Text:
     for bom, name in _BOMS:
         if data.startswith(bom):
             return Text(decode_with_loss(data[len(bom) :], name), name, "bom")
-    declared = [
-        (name, source)
-        for name, source in (
-            (_header_encoding(content_type or ""), "header"),
-            (declared_encoding(data), "meta"),
-        )
-        if name
-    ]
-    for name, source in declared:
-        text = decode_strictly(data, name)
-        if text is not None:
-            return Text(text, name, source)
-    return _undeclared(data, declared[0] if declared else None)
+    wrong: list[tuple[str, str]] = []
+    for source in ("header", "meta"):
+        declared = _header_encoding(content_type or "") if source == "header" else declared_encoding(data)
+        if declared:
+            text = decode_strictly(data, declared)
+            if text is not None:
+                return Text(text, declared, source)
+            wrong.append((declared, source))
+    return _undeclared(data, wrong[0] if wrong else None)
 
 
 def _header_encoding(content_type: str) -> str | None:

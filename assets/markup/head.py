@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
-from lxml.html import HtmlElement
+from lxml import etree
 
+from assets.markup.tree import Elements
 from assets.url.parse import resolve
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*")
@@ -28,23 +29,23 @@ def folded(text: str | None) -> str:
     return " ".join(text.split()) if text else ""
 
 
-def title_text(tree: HtmlElement) -> str:
+def title_text(tree: Elements) -> str:
     """Give the text of the first ``<title>`` that is not a picture's; empty when there is none."""
     for element in tree.iter("title"):
         parent = element.getparent()
         if parent is None or parent.tag != "svg":
-            return folded("".join(element.itertext()))
+            return folded("".join(map(str, element.itertext())))
     return ""
 
 
-def html_language(tree: HtmlElement) -> str:
+def html_language(tree: etree._Element) -> str:
     """Give the language that ``<html lang>`` names, as a lower-case BCP 47 tag; empty when it names none."""
     raw = tree.get("lang") or tree.get("xml:lang") or tree.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
     tag = raw.strip().lower().replace("_", "-")
     return tag if _LANGUAGE.fullmatch(tag) and len(tag) <= 35 else ""
 
 
-def declared_canonical(tree: HtmlElement, base: str) -> str:
+def declared_canonical(tree: Elements, base: str) -> str:
     """Give the address that the first ``rel=canonical`` names, absolute; empty when none does."""
     for element in tree.iter("link"):
         href = element.get("href")
@@ -53,7 +54,7 @@ def declared_canonical(tree: HtmlElement, base: str) -> str:
     return ""
 
 
-def robots_directives(tree: HtmlElement | None, robots_tag: str | None) -> tuple[str, ...]:
+def robots_directives(tree: Elements | None, robots_tag: str | None) -> tuple[str, ...]:
     """Give what the robots ``meta`` and ``X-Robots-Tag`` ask of every crawler or of us, lower case, each once."""
     found: dict[str, None] = {}
     for element in tree.iter("meta") if tree is not None else ():
@@ -75,7 +76,7 @@ def _directives(text: str) -> list[str]:
     return found
 
 
-def refresh_target(tree: HtmlElement, base: str) -> tuple[int, str | None] | None:
+def refresh_target(tree: Elements, base: str) -> tuple[int, str | None] | None:
     """Give a page's ``meta`` refresh: its delay in seconds, and where to; None for the address is the page itself.
 
     None when the page has no refresh. What stands in ``noscript`` is for others and not counted.
@@ -89,6 +90,18 @@ def refresh_target(tree: HtmlElement, base: str) -> tuple[int, str | None] | Non
                 delay_s, href = parsed
                 return delay_s, web_address(href, base) if href else None
     return None
+
+
+def header_refresh(value: str | None, page_url: str) -> tuple[int, str | None] | None:
+    """Give the ``Refresh`` header of an answer as ``refresh_target`` gives a page's; None when it has none.
+
+    It comes before any markup, so ``base`` has no say; where it can be read, the page's own refresh does not count.
+
+    >>> header_refresh("0;url=b", "http://e.test/d/a"), header_refresh("9", "http://e.test/"), header_refresh("x", "")
+    ((0, 'http://e.test/d/b'), (9, None), None)
+    """
+    parsed = parse_refresh(value or "")
+    return (parsed[0], web_address(parsed[1], page_url) if parsed[1] else None) if parsed is not None else None
 
 
 def parse_refresh(content: str) -> tuple[int, str] | None:

@@ -1,10 +1,12 @@
 """HTML trees: text parsed so that nothing is lost silently, and the base of a page's links."""
 
 import re
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final, Protocol
 
 from lxml import etree
-from lxml.html import HtmlElement, HTMLParser, document_fromstring
+from lxml.html import HtmlElement, HTMLParser
 
 from assets.url.parse import resolve
 
@@ -13,7 +15,8 @@ from assets.url.parse import resolve
 _DEPTH_MAX: Final = 200
 
 # What libxml2 cannot hold in a tree, or what no text needs: C0 controls but white space, and non-characters.
-_UNWANTED: Final = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_CONTROLS: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
+_NON_CHARACTERS: Final = ("\ufffe".encode(), "\uffff".encode())
 # Stops at the next "<", so that no page costs more than linear time.
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)[^<>]*>")
 _VOID_NAMES: Final = "area base br col embed hr img input link meta source track wbr param frame"
@@ -35,18 +38,32 @@ _ENDED_BY: Final[dict[str, frozenset[str]]] = {
 _OPTIONAL_END: Final = frozenset().union(*_ENDED_BY.values())
 
 
+_HTML_PARSER: Final = partial(HTMLParser, encoding="utf-8")
+_PLAIN_PARSER: Final = partial(etree.HTMLParser, encoding="utf-8", collect_ids=False)
+
+
+class Elements(Protocol):
+    """Where the elements of a page are found by their tag: a tree, or what was gathered from one."""
+
+    def iter(self, tag: str, /) -> Iterable[etree._Element]:
+        """Give the elements that have a tag, in document order."""
+        ...
+
+
 def parse_html(text: str) -> HtmlElement | None:
     """Parse a page; None when it holds no element and no text.
 
     A page that nests deeper than any parser goes is flattened first: its text and its links stay.
     """
-    text = _UNWANTED.sub("", text)
-    # Depth (and a text over 10 MB) is an error to see only without huge_tree.
-    tree, complete = _parse(text, huge=False)
-    return tree if complete else _parse(flattened(text), huge=True)[0]
+    return _whole_tree(text, _HTML_PARSER)
 
 
-def base_url(tree: HtmlElement, page_url: str) -> str:
+def parse_plain(text: str) -> etree._Element | None:
+    """Parse a page into the same tree as ``parse_html``, less the methods for HTML, whose lookup costs time a node."""
+    return _whole_tree(text, _PLAIN_PARSER)
+
+
+def base_url(tree: Elements, page_url: str) -> str:
     """Give the address that relative links start from: the first ``<base href>``, itself resolved, or the page's."""
     for element in tree.iter("base"):
         href = element.get("href")
@@ -84,16 +101,23 @@ def flattened(text: str) -> str:
     return _TAG.sub(kept, text)
 
 
-def _parse(text: str, *, huge: bool) -> tuple[HtmlElement | None, bool]:
+def _whole_tree(text: str, new_parser: Callable[..., etree.HTMLParser]) -> etree._Element | None:
+    # Bytes, as lxml refuses str with an XML declaration. In UTF-8 no character but a control has a byte of a control,
+    # and lone surrogates are ignored.
+    data = text.encode("utf-8", "ignore").translate(None, _CONTROLS)
+    for unwanted in _NON_CHARACTERS:
+        data = data.replace(unwanted, b"")
+    # Depth (and a text over 10 MB) is an error to see only without huge_tree.
+    tree, complete = _parse(data, new_parser())
+    if not complete:
+        tree, _ = _parse(flattened(data.decode("utf-8")).encode("utf-8"), new_parser(huge_tree=True))
+    return tree
+
+
+def _parse(data: bytes, parser: etree.HTMLParser) -> tuple[etree._Element | None, bool]:
     """Parse, and say whether all of the page is in the tree."""
-    # Bytes, as lxml refuses str with an XML declaration.
-    parser = HTMLParser(encoding="utf-8", huge_tree=huge)
     try:
-        tree = document_fromstring(text.encode("utf-8"), parser=parser)
+        tree = etree.fromstring(data, parser)
     except etree.LxmlError:
-        return None, not _is_cut(parser)
-    return tree, not _is_cut(parser)
-
-
-def _is_cut(parser: HTMLParser) -> bool:
-    return any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
+        tree = None
+    return tree, not any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)

@@ -38,7 +38,7 @@ def read_body(objects: ObjectStore, file: str, offset: int, length: int) -> Stor
         ObjectMissing: the WARC object is not there.
         DamagedArchive: the bytes at that place are not one whole response record.
     """
-    return _parse(objects.get(file, offset=offset, length=length), Place(file, offset, length))
+    return stored_body(objects.get(file, offset=offset, length=length), f"{file} at offset {offset}")
 
 
 def read_bodies(objects: ObjectStore, places: Sequence[Place]) -> Iterator[StoredBody]:
@@ -47,6 +47,16 @@ def read_bodies(objects: ObjectStore, places: Sequence[Place]) -> Iterator[Store
     Raises:
         ObjectMissing: a WARC object is not there.
         DamagedArchive: the bytes at a place are not one whole response record.
+    """
+    for place, member in zip(places, read_members(objects, places), strict=True):
+        yield stored_body(member, f"{place.file} at offset {place.offset}")
+
+
+def read_members(objects: ObjectStore, places: Sequence[Place]) -> Iterator[bytes]:
+    """Read the gzip members of many records in the given order, unopened; neighbours in one file cost one read.
+
+    Raises:
+        ObjectMissing: a WARC object is not there.
     """
     start = 0
     while start < len(places):
@@ -61,7 +71,7 @@ def read_bodies(objects: ObjectStore, places: Sequence[Place]) -> Iterator[Store
         data = objects.get(first.file, offset=first.offset, length=end - first.offset)
         for place in places[start:stop]:
             begin = place.offset - first.offset
-            yield _parse(data[begin : begin + place.length], place)
+            yield data[begin : begin + place.length]
         start = stop
 
 
@@ -80,16 +90,24 @@ def read_facts(data: bytes, name: str) -> bytes:
     return block
 
 
-def _parse(data: bytes, place: Place) -> StoredBody:
-    where = f"{place.file} at offset {place.offset}"
+def stored_body(member: bytes, where: str) -> StoredBody:
+    """Open the gzip member of a response record.
+
+    Args:
+        member: all of it.
+        where: it lies, for the error.
+
+    Raises:
+        DamagedArchive: the bytes are not one whole response record.
+    """
     try:
-        member = unpack_member(data)
+        record = unpack_member(member)
     except DamagedMember as error:
         raise DamagedArchive(f"{where}: {error}") from error
-    kind = member.fields.get("warc-type", "")
-    head, separator, body = member.block.partition(b"\r\n\r\n")
+    kind = record.fields.get("warc-type", "")
+    head, separator, body = record.block.partition(b"\r\n\r\n")
     if kind != "response" or not separator:
         raise DamagedArchive(f"{where}: a {kind or 'nameless'} record, not a response")
     pairs = (line.partition(":") for line in head.decode("iso-8859-1").split("\r\n")[1:])
     headers = tuple((name, value.strip()) for name, _, value in pairs)
-    return StoredBody(member.fields.get("warc-target-uri", ""), headers, body)
+    return StoredBody(record.fields.get("warc-target-uri", ""), headers, body)

@@ -4,17 +4,20 @@ Records are put into bytes here and not by warcio's writer, which parses the HTT
 beyond ASCII: an archive keeps what was received. warcio and FastWARC read the result in the tests.
 """
 
-import uuid
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from assets.warc.member import pack_member
-from resources.ports import FetchResponse
+from resources.ports import FetchResponse, Truncation
 
 REVISIT_SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 REVISIT_NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+RESPONSE_TYPE: Final = "application/http; msgtype=response"
+# Of the head of a 304. Under the page's own address indexers would take it for a capture of the page.
+HEAD_URI: Final = "urn:isobath:not-modified"
 
 _RENAMED: Final = "X-Crawler-"
 
@@ -40,7 +43,7 @@ class StoredCopy:
 
 def warc_date(moment: datetime) -> str:
     """Write a moment as WARC/1.1 does, to the microsecond."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def response_head(response: FetchResponse) -> bytes:
@@ -49,7 +52,7 @@ def response_head(response: FetchResponse) -> bytes:
     The body is stored as received less its chunking. A header that would no longer be true (``Transfer-Encoding``,
     a ``Content-Length`` of another length) is kept under ``X-Crawler-``, as Common Crawl does, and a true one added.
     """
-    lines = [f"{response.http_version} {response.status} {response.reason}"]
+    lines = [_status_line(response)]
     length_is_true = False
     for name, value in response.headers:
         lowered = name.lower()
@@ -63,11 +66,19 @@ def response_head(response: FetchResponse) -> bytes:
         lines.append(f"{name}: {value}")
     if not length_is_true:
         lines.append(f"Content-Length: {len(response.body)}")
+    return _head_bytes(lines)
+
+
+def _status_line(response: FetchResponse) -> str:
+    return f"{response.http_version} {response.status} {response.reason}"
+
+
+def _head_bytes(lines: list[str]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("iso-8859-1", errors="replace")
 
 
-def capture_members(response: FetchResponse, *, digest: str, original: StoredCopy | None) -> tuple[bytes, bytes]:
-    """Make the record of an answer and the record of its request, each a gzip member.
+def capture_members(response: FetchResponse, *, digest: str, original: StoredCopy | None) -> tuple[bytes, ...]:
+    """Make the record of an answer, that of its request and, for a 304, that of its head, each a gzip member.
 
     Args:
         response: an answer with a status.
@@ -85,13 +96,21 @@ def capture_members(response: FetchResponse, *, digest: str, original: StoredCop
     }
     if response.peer_ip:
         fields["WARC-IP-Address"] = response.peer_ip
-    if response.truncated:
-        fields["WARC-Truncated"] = response.truncated.value
+    block = head + response.body if original is None else head
+    not_modified = original is not None and response.status == 304
     if original is not None:
-        fields["WARC-Profile"] = REVISIT_NOT_MODIFIED if response.status == 304 else REVISIT_SAME_PAYLOAD
+        fields["WARC-Profile"] = REVISIT_NOT_MODIFIED if not_modified else REVISIT_SAME_PAYLOAD
         fields["WARC-Refers-To-Target-URI"] = original.url
         fields["WARC-Refers-To-Date"] = warc_date(original.fetched_at)
-    fields["Content-Type"] = "application/http; msgtype=response"
+    if not_modified:
+        # Readers send a revisit's own head with the payload of the original. That of a 304 would hide the payload from
+        # everybody, so such a revisit has no block, as the standard allows, and its head a record of its own.
+        block = b""
+    if response.truncated:
+        fields["WARC-Truncated"] = response.truncated.value
+    elif original is not None and not not_modified:
+        fields["WARC-Truncated"] = Truncation.LENGTH.value  # the standard's word for a payload left out on purpose
+    fields["Content-Type"] = RESPONSE_TYPE
     request = {
         "WARC-Type": "request",
         "WARC-Record-ID": _new_id(),
@@ -100,12 +119,18 @@ def capture_members(response: FetchResponse, *, digest: str, original: StoredCop
         "WARC-Concurrent-To": record_id,
         "Content-Type": "application/http; msgtype=request",
     }
-    block = head if original is not None else head + response.body
-    return pack_member(fields, block), pack_member(request, response.request_head)
+    members = (pack_member(fields, block), pack_member(request, response.request_head))
+    if not not_modified:
+        return members
+    # There is no body that a header could be untrue of.
+    received = _head_bytes([_status_line(response), *(f"{name}: {value}" for name, value in response.headers)])
+    return (*members, metadata_member(HEAD_URI, RESPONSE_TYPE, received, response.started_at, refers_to=record_id))
 
 
-def metadata_member(uri: str, content_type: str, block: bytes, moment: datetime) -> bytes:
-    """Make a metadata record, a gzip member."""
+def metadata_member(
+    uri: str, content_type: str, block: bytes, moment: datetime, *, refers_to: str | None = None
+) -> bytes:
+    """Make a metadata record, a gzip member; ``refers_to`` is the ID of the record that it describes."""
     fields = {
         "WARC-Type": "metadata",
         "WARC-Record-ID": _new_id(),
@@ -113,6 +138,8 @@ def metadata_member(uri: str, content_type: str, block: bytes, moment: datetime)
         "WARC-Date": warc_date(moment),
         "Content-Type": content_type,
     }
+    if refers_to is not None:
+        fields["WARC-Refers-To"] = refers_to
     return pack_member(fields, block)
 
 
@@ -129,4 +156,7 @@ def warcinfo_member(file_name: str, info: Mapping[str, str], moment: datetime) -
 
 
 def _new_id() -> str:
-    return f"<urn:uuid:{uuid.uuid4()}>"
+    # uuid.uuid4 takes three times as long, and a page has two of them.
+    random = secrets.token_hex(16)
+    variant = "89ab"[int(random[16], 16) & 3]
+    return f"<urn:uuid:{random[:8]}-{random[8:12]}-4{random[13:16]}-{variant}{random[17:20]}-{random[20:]}>"

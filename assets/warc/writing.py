@@ -51,19 +51,20 @@ class WarcBatch:
         """Bytes written so far."""
         return self._stream.tell()
 
-    def add(self, response: FetchResponse, *, digest: str, original: StoredCopy | None = None) -> Place:
-        """Write an answer and its request; give the place of the answer.
+    def add(self, response: FetchResponse, *, digest: str, original: StoredCopy | None = None) -> tuple[Place, bytes]:
+        """Write an answer and its request; give the place of the answer and its gzip member.
 
         Args:
             response: an answer with a status.
             digest: payload digest of the body (of the stored copy for a 304).
             original: when given, a revisit record pointing at it is written instead of the payload.
         """
-        answer, request = capture_members(response, digest=digest, original=original)
+        answer, *rest = capture_members(response, digest=digest, original=original)
         offset, length = self._write(answer)
-        self._write(request)
+        for member in rest:
+            self._write(member)
         self.captures += 1
-        return Place(self.key, offset, length)
+        return Place(self.key, offset, length), answer
 
     def seal(self, rows: pa.Table, *, sealed_at: datetime) -> None:
         """Write the facts, close the file and verify it.

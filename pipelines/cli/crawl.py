@@ -126,7 +126,6 @@ def _run(deployment: Deployment, site: str, seeds: list[str], request: CrawlRequ
             )
     finally:
         deployment.resources["workers"].close()
-        deployment.resources["fetcher"].close()
 
 
 def _was_interrupted(result: dg.ExecuteInProcessResult) -> bool:

@@ -9,7 +9,7 @@ from resources.ports.engine import QueryEngine
 from resources.ports.fetching import Fetcher, FetchFailure, FetchRequest, FetchResponse, Truncation
 from resources.ports.leases import Lease, SiteLeases
 from resources.ports.objects import ObjectInfo, ObjectStore
-from resources.ports.progress import Progress, ProgressNote
+from resources.ports.progress import Ending, HostWait, Progress, RunNote, SiteNote, WaitReason
 from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
 from resources.ports.tables import TableStore
 from resources.ports.workers import DocumentWorkers, WorkFailure
@@ -17,25 +17,29 @@ from resources.ports.workers import DocumentWorkers, WorkFailure
 __all__ = [
     "Clock",
     "DocumentWorkers",
+    "Ending",
     "FeedBatch",
     "FetchFailure",
     "FetchRequest",
     "FetchResponse",
     "Fetcher",
+    "HostWait",
     "IndexDocument",
     "IndexSink",
     "Lease",
     "ObjectInfo",
     "ObjectStore",
     "Progress",
-    "ProgressNote",
     "QueryEngine",
+    "RunNote",
     "SearchHit",
     "SearchIndex",
     "SiteCatalog",
     "SiteLeases",
+    "SiteNote",
     "SiteSettings",
     "TableStore",
     "Truncation",
+    "WaitReason",
     "WorkFailure",
 ]

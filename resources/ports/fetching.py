@@ -30,11 +30,12 @@ class FetchRequest:
 
     url: str  # absolute, WHATWG-serialised, without fragment
     headers: tuple[tuple[str, str], ...]  # all of them but Host, in this order
-    max_body_bytes: int
+    max_body_bytes: int  # as sent; what is beyond is not read
     connect_timeout_s: float = 5.0
     read_timeout_s: float = 10.0
     total_timeout_s: float = 60.0
     allow_private_networks: bool = False
+    max_inflated_bytes: int = 50 * 1024 * 1024  # without gzip or deflate; a body that passes it is cut where it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,18 @@ class FetchResponse:
 
 @runtime_checkable
 class Fetcher(Protocol):
-    """Sends requests. Safe to call from many threads; never follows a redirect; never raises for the web's sake."""
+    """Sends requests. Never follows a redirect; never raises for the web's sake.
+
+    Idle connections belong to the event loop that opened them, so one fetcher may serve several loops, even at once.
+    """
 
     user_agent: str  # product, version and contact; requests carry it
     max_open: int  # how many requests may be open at once
 
-    def fetch(self, request: FetchRequest) -> FetchResponse:
-        """Send one request and read its answer, within its limits."""
+    async def fetch(self, request: FetchRequest) -> FetchResponse:
+        """Send one request and read its answer, within its limits; cancelled, close the connection."""
         ...
 
-    def close(self) -> None:
-        """Close idle connections."""
+    async def close(self) -> None:
+        """Close the idle connections of the running event loop."""
         ...

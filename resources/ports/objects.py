@@ -14,6 +14,17 @@ class ObjectInfo:
     size_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What was found lying about and removed."""
+
+    count: int = 0
+    size_bytes: int = 0
+
+    def __add__(self, other: "Swept") -> "Swept":
+        return Swept(self.count + other.count, self.size_bytes + other.size_bytes)
+
+
 @runtime_checkable
 class ObjectStore(Protocol):
     """Bytes under ``/``-separated keys. Every write is atomic: readers see all of an object or none.
@@ -59,6 +70,13 @@ class ObjectStore(Protocol):
 
     def delete(self, key: str) -> None:
         """Remove an object; removing none is no error."""
+        ...
+
+    def sweep(self, prefix: str) -> Swept:
+        """Remove what writers that are gone have left unfinished under a prefix; no object is touched.
+
+        The caller makes sure that no other ``put_file`` is under way there: not every store can tell who lives.
+        """
         ...
 
     def location(self, key: str) -> str:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 CRAWL = [
     names.SEED_CHECK,
-    *(key(depth) for depth in range(4) for key in (names.frontier, names.raw_batches, names.links)),
+    *(key for depth in range(4) for key in names.depth(depth).stages),
     names.CRAWL_REPORT,
 ]
 
@@ -150,13 +150,13 @@ def test_a_site_that_another_run_holds_is_not_touched(rig: Rig) -> None:
 
 def test_one_stage_of_a_site_can_be_materialized_alone(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
-        first = [names.SEED_CHECK, names.frontier(0), names.raw_batches(0)]
+        first = [names.SEED_CHECK, names.depth(0).frontier, names.depth(0).raw_batches]
         assert rig.crawl(site.host, seeds=[site.url("/")], select=first).success
-        early = rig.crawl(site.host, select=[names.frontier(1)])
+        early = rig.crawl(site.host, select=[names.depth(1).frontier])
         assert not early.success
         assert "needs depth_0/links" in failure_sentence(early)
-        assert rig.crawl(site.host, select=[names.links(0)]).success
-        assert rig.crawl(site.host, select=[names.frontier(1)]).success
+        assert rig.crawl(site.host, select=[names.depth(0).links]).success
+        assert rig.crawl(site.host, select=[names.depth(1).frontier]).success
         assert rig.crawl(site.host, select=CRAWL).success
         paths = site.paths_seen()
     assert len(paths) == len(set(paths))

@@ -6,19 +6,18 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from resources.http_fetcher import HttpFetcher
-from tests.support.asking import ask, make_fetcher
+from tests.support.asking import Asker, ask, make_fetcher
 from tests.support.loopback import SMALL_SITE_DEPTHS, LoopbackSite, small_site
 
 
 @pytest.fixture(scope="module")
-def fetcher() -> Iterator[HttpFetcher]:
+def fetcher() -> Iterator[Asker]:
     made = make_fetcher()
     yield made
     made.close()
 
 
-def test_several_hosts_live_on_one_machine(fetcher: HttpFetcher) -> None:
+def test_several_hosts_live_on_one_machine(fetcher: Asker) -> None:
     try:
         other = LoopbackSite({"/": "two"}, address="127.0.0.2")
     except OSError:
@@ -30,13 +29,13 @@ def test_several_hosts_live_on_one_machine(fetcher: HttpFetcher) -> None:
 
 @pytest.mark.parametrize(("robots", "status"), [("User-agent: *", 200), (503, 503), (None, 404), ("drop", None)])
 def test_the_loopback_site_has_the_robots_it_is_given(
-    fetcher: HttpFetcher, robots: str | int | None, status: int | None
+    fetcher: Asker, robots: str | int | None, status: int | None
 ) -> None:
     with LoopbackSite(robots=robots) as site:
         assert ask(fetcher, site.url("/robots.txt")).status == status
 
 
-def test_the_small_site_is_what_its_table_says(fetcher: HttpFetcher) -> None:
+def test_the_small_site_is_what_its_table_says(fetcher: Asker) -> None:
     depths: dict[int, tuple[str, ...]] = {}
     with LoopbackSite(small_site()) as site:
         known, layer = {"/"}, ["/"]

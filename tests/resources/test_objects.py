@@ -1,13 +1,16 @@
 """Behaviour of the object stores: the same in a folder and in S3."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import boto3.session
 import pytest
+from botocore.stub import Stubber
 
 from resources.errors import ObjectMissing, StoreUnusable
 from resources.folder_objects import FolderObjects
-from resources.ports.objects import ObjectStore
+from resources.ports.objects import ObjectStore, Swept
 from resources.s3_objects import S3Objects
 
 
@@ -107,6 +110,59 @@ def test_temporary_files_and_locks_are_no_objects(tmp_path: Path) -> None:
     for key in (".locks/00", "a/.tmp-left-by-a-crash"):
         with pytest.raises(ValueError, match="not an object key"):
             objects.get(key)
+
+
+def leave_half_written(objects: ObjectStore, key: str, size_bytes: int) -> None:
+    """Do what a process that is killed in the middle of a write leaves behind."""
+    if isinstance(objects, FolderObjects):
+        path = Path(objects.location(key)).parent / f".tmp-{size_bytes}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * size_bytes)
+        return
+    bucket, _, name = objects.location(key).removeprefix("s3://").partition("/")
+    client = boto3.session.Session().client("s3")
+    upload = client.create_multipart_upload(Bucket=bucket, Key=name)["UploadId"]
+    client.upload_part(Bucket=bucket, Key=name, UploadId=upload, PartNumber=1, Body=b"x" * size_bytes)
+
+
+def test_what_killed_writers_left_is_swept_under_the_prefix_only(objects: ObjectStore) -> None:
+    objects.put("raw/site=a/1.warc.gz", b"whole")
+    for key, size_bytes in (("raw/site=a/1.warc.gz", 5), ("raw/site=a/layer=0/2.warc.gz", 70), ("raw/site=ab/3", 900)):
+        leave_half_written(objects, key, size_bytes)
+    assert [objects.sweep(prefix) for prefix in ("raw/site=a/", "raw/site=a/", "none/", "../", "raw/site=ab/")] == [
+        Swept(2, 75),
+        Swept(),
+        Swept(),
+        Swept(),
+        Swept(1, 900),
+    ]
+    assert [info.key for info in objects.list("")] == ["raw/site=a/1.warc.gz"]
+
+
+def test_a_write_under_way_is_not_swept(tmp_path: Path) -> None:
+    objects, pipe = FolderObjects(tmp_path / "store"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = b"x" * 3_000_000
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(objects.put_file, "a/b", pipe)
+        with pipe.open("wb") as source:
+            source.write(content)
+            (temporary,) = (tmp_path / "store" / "a").glob(".tmp-*")
+            assert objects.sweep("") == Swept()
+            assert temporary.exists()
+        writing.result()
+    assert objects.get("a/b") == content
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "NotImplemented"])
+def test_a_bucket_whose_uploads_may_not_be_listed_is_not_swept(
+    s3_server: str, caplog: pytest.LogCaptureFixture, code: str
+) -> None:
+    client = boto3.session.Session().client("s3")
+    with Stubber(client) as stub:
+        stub.add_client_error("list_multipart_uploads", code)
+        assert S3Objects("bucket", "p", client=client).sweep("raw/") == Swept()
+    assert f"Unfinished uploads under s3://bucket/p/raw/ stay ({code}): allow s3:List" in caplog.text
 
 
 def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:

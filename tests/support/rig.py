@@ -20,7 +20,7 @@ from resources.ports import (
     Fetcher,
     IndexSink,
     ObjectStore,
-    ProgressNote,
+    RunNote,
     SiteSettings,
     TableStore,
     WorkFailure,
@@ -78,9 +78,9 @@ class SilentProgress:
     """A ``Progress`` that remembers."""
 
     def __init__(self) -> None:
-        self.notes: list[ProgressNote] = []
+        self.notes: list[RunNote] = []
 
-    def note(self, note: ProgressNote) -> None:
+    def note(self, note: RunNote) -> None:
         """Remember a note."""
         self.notes.append(note)
 

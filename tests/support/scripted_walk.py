@@ -12,6 +12,7 @@ from assets.crawl.ports import CrawlPorts
 from assets.crawl.scheduler import FetchScheduler
 from assets.crawl.seed_stage import robots_book
 from assets.crawl.site_crawl import SiteCrawl
+from assets.crawl.watch import Watch
 from assets.url.key import KeyRules
 from assets.url.scope import Scope
 from resources.duckdb_engine import DuckDBEngine
@@ -46,13 +47,13 @@ class ScriptedFetcher:
     user_agent: str = "Isobath/test (+https://example.org/bot)"
     max_open: int = 4
 
-    def fetch(self, request: FetchRequest) -> FetchResponse:
+    async def fetch(self, request: FetchRequest) -> FetchResponse:
         """Answer as scripted."""
         self.asked.append(request)
         found = self.answers.get(request.url, answer(request.url, 200, b"<p>A page.", ("Content-Type", "text/html")))
         return found if isinstance(found, FetchResponse) else found(request)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Do nothing."""
 
     def urls(self) -> list[str]:
@@ -87,6 +88,8 @@ class Walker:
             leases=SiteLeaseStore(self._objects, self.clock),
             progress=SilentProgress(),
         )
+        watch = Watch(scheduler.plan, self.clock, ports.progress, run_id="run", sites=[site])
+        watch.enter(site, names.depth(0).raw_batches)
         return SiteCrawl(
             site=site,
             crawl_id=f"crawl-{self._crawls}",
@@ -96,6 +99,7 @@ class Walker:
             key_rules=KeyRules(),
             ports=ports,
             scheduler=scheduler,
+            watch=watch,
             scratch=self._scratch,
         )
 

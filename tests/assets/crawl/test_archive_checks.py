@@ -52,7 +52,7 @@ def objects() -> CountedObjects:
 def starts(objects: CountedObjects, tmp_path: Path) -> Iterator[list[tuple[str, int]]]:
     batch = WarcBatch(tmp_path / "a.warc.gz", KEY, opened_at=NOON, info={"software": "Isobath/test"})
     bodies = [bytes(range(256)) * (n + 1) for n in range(20)]
-    places = [batch.add(answer(body=body), digest=payload_digest(body)) for body in bodies]
+    places = [batch.add(answer(body=body), digest=payload_digest(body))[0] for body in bodies]
     batch.seal(FETCHES.empty_table(), sealed_at=NOON)
     objects.put_file(KEY, batch.path)
     yield [(place.file, place.offset) for place in places]
@@ -160,7 +160,7 @@ def test_a_crawl_reports_the_checks_of_each_depth_and_a_second_one_has_revisits(
             result = rig.crawl(site.host, seeds=[site.url("/")])
             checks = {(c.asset_key, c.check_name): c for c in result.get_asset_check_evaluations()}
             for depth in SMALL_SITE_DEPTHS:
-                of_depth = [checks[names.raw_batches(depth), name] for name in ARCHIVE_CHECKS]
+                of_depth = [checks[names.depth(depth).raw_batches, name] for name in ARCHIVE_CHECKS]
                 assert [check.description for check in of_depth if not check.passed] == []
                 assert of_depth[0].metadata["read_share"].value == 1.0
                 revisits += int(str(of_depth[1].metadata["revisits"].value))

@@ -10,7 +10,7 @@ from resources.errors import BadSettings
 from resources.ports import SiteSettings, TableStore
 from tests.support.answers import NOON
 
-FRONTIER = names.frontier(0).to_user_string()
+FRONTIER = names.depth(0).frontier.to_user_string()
 
 
 def state(*stages: str, hours_ago: float = 2) -> CrawlState:
@@ -50,7 +50,7 @@ def test_the_newest_crawl_of_each_site_is_found(tables: TableStore) -> None:
             tables,
             site=site,
             crawl_id=crawl_id,
-            stage=stage,
+            stages=[stage],
             at=NOON + timedelta(minutes=minute),
             run_id="r",
             max_depth=3,

@@ -20,11 +20,11 @@ pytestmark = pytest.mark.slow
 XML = "application/xml"
 STAGES = [
     names.SEED_CHECK,
-    names.frontier(0),
-    names.raw_batches(0),
-    names.links(0),
-    names.frontier(1),
-    names.raw_batches(1),
+    names.depth(0).frontier,
+    names.depth(0).raw_batches,
+    names.depth(0).links,
+    names.depth(1).frontier,
+    names.depth(1).raw_batches,
 ]
 ONE = b"<urlset><url><loc>/found</loc></url></urlset>"
 
@@ -58,7 +58,7 @@ def crawl(rig: Rig, site: LoopbackSite, **changes: Any) -> dict[str, Any]:
 
 def by_sitemap(rig: Rig, site: LoopbackSite) -> list[str]:
     """Give the paths that depth 1 owes to sitemaps."""
-    rows = rig.rows(names.T_FRONTIER, site.host, layer=names.layer(1), found_by="sitemap")
+    rows = rig.rows(names.T_FRONTIER, site.host, layer=names.depth(1).name, found_by="sitemap")
     return sorted(row["url"].removeprefix(site.url("")) for row in rows)
 
 

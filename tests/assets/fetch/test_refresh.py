@@ -113,6 +113,31 @@ def test_only_html_pages_with_status_200_are_read() -> None:
     assert refresh_url(page(meta("0;url=b"), ("Content-Type", "TEXT/HTML"))) == "http://e.test/d/b"
 
 
+@pytest.mark.parametrize(
+    ("header", "target"),
+    [
+        ("0;url=b", "http://e.test/d/b"),
+        ("3; URL='/b'", "http://e.test/b"),
+        ("0,b", "http://e.test/d/b"),
+        ("4;url=b", None),
+        ("0;url=a", None),
+        ("0", None),
+        ("0;url=mailto:a@e.test", None),
+        ("soon", "http://e.test/d/x/element"),
+        ("", "http://e.test/d/x/element"),
+    ],
+)
+def test_a_refresh_header_is_read_as_the_element_is_and_before_it(header: str, target: str | None) -> None:
+    body = '<base href="x/"><meta http-equiv="refresh" content="0;url=element">'
+    assert refresh_url(page(body, HTML, ("refresh", header))) == target
+
+
+def test_a_refresh_header_needs_no_markup_but_a_page_that_was_found() -> None:
+    header = ("Refresh", "0;url=b")
+    assert refresh_url(answer("http://e.test/d/a", 200, b"", header)) == "http://e.test/d/b"
+    assert refresh_url(answer("http://e.test/d/a", 404, b"", header)) is None
+
+
 def test_a_packed_page_is_read() -> None:
     packed = answer(
         "http://e.test/d/a", 200, gzip.compress(meta("0;url=b").encode()), HTML, ("Content-Encoding", "gzip")

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets
+from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets, with_sitemap_entries
 from assets.frontier.expand import Expansion, expand, priority
 from assets.frontier.traps import TrapBudgets
 from assets.links.unread import unread_links
-from assets.schemas import LINKS
+from assets.schemas import LINKS, SITEMAP_ENTRIES
 from assets.url.scope import Refusal, RejectReason
 from resources.duckdb_engine import DuckDBEngine
 from tests.support.answers import NOON
@@ -33,34 +33,34 @@ def expanded(*candidates: dict[str, Any], budget: int = 100) -> Expansion:
     def refusal(url: str) -> Refusal | None:
         return None if url.startswith("http://e.test/") else Refusal(RejectReason.OUT_OF_SCOPE, "e.test")
 
-    return expand(candidates, depth=1, budget=budget, scope_refusal=refusal, traps=TrapBudgets())
+    rows = pa.Table.from_pylist(list(candidates), schema=CANDIDATES)
+    return expand(rows, depth=1, budget=budget, scope_refusal=refusal, traps=TrapBudgets())
 
 
 def test_what_is_out_of_scope_is_a_row_with_its_rule() -> None:
     found = expanded(candidate("http://e.test/a"), candidate("http://other.test/"))
-    assert [row["url"] for row in found.frontier] == ["http://e.test/a"]
-    assert [(row["url"], row["reason"], row["rule"]) for row in found.refusals] == [
-        ("http://other.test/", "out_of_scope", "e.test")
+    assert found.frontier["url"].to_pylist() == ["http://e.test/a"]
+    assert found.refusals.select(["url", "reason", "rule"]).to_pylist() == [
+        {"url": "http://other.test/", "reason": "out_of_scope", "rule": "e.test"}
     ]
-    assert found.dropped == {"out_of_scope": 1}
 
 
 def test_a_trap_is_a_row_with_its_rule() -> None:
     found = expanded(candidate("http://e.test/a/b/a/b/a/b/a/b"), candidate("http://e.test/guide/guide-2"))
-    assert [row["reason"] for row in found.refusals] == ["path_repeat"]
-    assert len(found.frontier) == 1
+    assert found.refusals["reason"].to_pylist() == ["path_repeat"]
+    assert found.frontier.num_rows == 1
 
 
 def test_the_budget_cuts_the_lowest_priorities() -> None:
     candidates = [candidate(f"http://e.test/{n}", in_links=n) for n in range(1, 6)]
     found = expanded(*candidates, budget=2)
-    assert [row["in_links"] for row in found.frontier] == [5, 4]
-    assert {row["reason"] for row in found.refusals} == {"page_budget"}
+    assert found.frontier["in_links"].to_pylist() == [5, 4]
+    assert set(found.refusals["reason"].to_pylist()) == {"page_budget"}
 
 
 def test_what_a_person_chose_is_no_trap() -> None:
     url = "http://e.test/a/b/a/b/a/b/a/b"
-    assert len(expanded(candidate(url, found_by="seed"), candidate(url + "/c", found_by="hub")).frontier) == 2
+    assert expanded(candidate(url, found_by="seed"), candidate(url + "/c", found_by="hub")).frontier.num_rows == 2
 
 
 @given(
@@ -69,10 +69,12 @@ def test_what_a_person_chose_is_no_trap() -> None:
 )
 def test_every_candidate_becomes_one_row(pairs: list[tuple[str, int]], budget: int) -> None:
     found = expanded(*(candidate(f"http://e.test/{name}", in_links=links) for name, links in pairs), budget=budget)
-    urls = [row["url"] for row in (*found.frontier, *found.refusals)]
+    urls = found.frontier["url"].to_pylist() + found.refusals["url"].to_pylist()
     assert sorted(urls) == sorted(f"http://e.test/{name}" for name, _ in pairs)
-    assert len(found.frontier) == min(budget, len(pairs))
-    assert sum(found.dropped.values()) == len(found.refusals)
+    assert found.frontier.num_rows == min(budget, len(pairs))
+    # Best first, and of equals the one that was found first.
+    in_order = [f"http://e.test/{name}" for name, links in sorted(pairs, key=lambda pair: -pair[1])]
+    assert found.frontier["url"].to_pylist() == in_order[:budget]
 
 
 def test_hubs_come_first_and_sitemaps_and_links_count() -> None:
@@ -116,6 +118,20 @@ def test_links_are_grouped_by_key_and_the_first_spelling_is_asked(engine: DuckDB
 def test_what_is_known_is_not_a_candidate(engine: DuckDBEngine) -> None:
     pages = [parsed_page("p1", ("http://e.test/x", "x"), ("http://e.test/y", "y"))]
     assert [row["url_key"] for row in targets(engine, pages, ["x"])] == ["y"]
+
+
+def test_sitemaps_rank_what_is_linked_and_add_what_is_not() -> None:
+    linked = pa.Table.from_pylist([candidate("http://e.test/b"), candidate("http://e.test/c")], schema=CANDIDATES)
+    listed = [("http://e.test/d", 0.9), ("http://e.test/b", 0.4), ("http://e.test/a", None)]
+    rows = [{"url": url, "url_key": url, "sitemap_url": "map.xml", "sitemap_priority": rank} for url, rank in listed]
+    entries = pa.Table.from_pylist(rows, schema=SITEMAP_ENTRIES).select(list(rows[0]))
+    found = with_sitemap_entries(linked, entries).to_pylist()
+    assert [(row["url"][-1], row["found_by"], row["found_on"][-4:], row["sitemap_priority"]) for row in found] == [
+        ("b", "link", "est/", 0.4),
+        ("c", "link", "est/", None),
+        ("a", "sitemap", ".xml", None),
+        ("d", "sitemap", ".xml", 0.9),
+    ]
 
 
 @pytest.mark.parametrize("pages", [[], [parsed_page("p1")]], ids=["no pages", "no links"])

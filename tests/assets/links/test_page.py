@@ -3,7 +3,6 @@
 import base64
 import gzip
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.links.page import LinkDocument, read_links
+from assets.links.page import LinkDocument, PageLinks, read_links
 from assets.links.resources import srcset_urls
-from assets.schemas import LINKS
+from assets.schemas import HYPERLINK, RESOURCE
 from assets.url.key import KeyRules
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "links"
@@ -29,7 +28,16 @@ def read(
     robots_tag: str | None = None,
 ) -> Any:
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-    return read_links(LinkDocument(url, data, content_encoding, content_type, robots_tag, KeyRules(), 10**7))
+    document = LinkDocument(url, data, content_encoding, content_type, robots_tag, KeyRules(), 10**7)
+    return row_of(read_links(document))
+
+
+def row_of(links: PageLinks) -> dict[str, Any]:
+    row = {name: getattr(links, name) for name in PageLinks.__slots__}
+    for name, kind in (("hyperlinks", HYPERLINK), ("resources", RESOURCE)):
+        fields = [field.name for field in kind]
+        row[name] = [dict(zip(fields, value, strict=True)) for value in row[name]]
+    return row
 
 
 def urls(row: Any, kind: str | None = None) -> list[str]:
@@ -156,15 +164,36 @@ def test_what_is_no_html_has_a_reason() -> None:
     assert read("")["reason"] == "empty_page"
 
 
-def test_a_row_has_the_columns_of_the_table_and_no_other() -> None:
-    given_by_the_crawl = {"site", "crawl_id", "layer", "url", "url_key", "requested_at"}
-    for row in (read("<p>x"), read(b"", content_type="image/png")):
-        assert set(row) == set(LINKS.names) - given_by_the_crawl
+@pytest.mark.parametrize(
+    ("inner", "anchor"),
+    [
+        ("", ""),
+        (" a\n b ", "a b"),
+        ("<b>x</b>", "x"),
+        ("1<b>2<i>3</i>4</b>5", "12345"),
+        ("1<!--no-->2", "12"),
+        ("1<b><!--no-->2</b>3", "123"),
+        ("1<b>2</b><b>3<i>4</i></b>5", "12345"),
+        ("<img src=x alt=no> y", "y"),
+    ],
+)
+def test_an_anchor_is_all_text_of_the_link(inner: str, anchor: str) -> None:
+    assert [link["anchor"] for link in read(f"<a href=/x>{inner}</a>z")["hyperlinks"]] == [anchor]
 
 
-def test_a_worker_can_be_sent_the_work() -> None:
-    document = LinkDocument(PAGE, b"<a href=/x>", None, None, None, KeyRules(), 100)
-    assert pickle.loads(pickle.dumps(read_links))(pickle.loads(pickle.dumps(document)))["reason"] == ""
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("one<b>two</b>three", 3),
+        ("a<!--no-->b<?no no?>c", 3),
+        ("<script>no</script>a<style>no</style>b<textarea>no</textarea>c<noscript>no</noscript>d", 4),
+        ("<noscript>no<p>counted</p>too</noscript>", 2),
+        ("don’t 図書館 x", 6),
+        ("", 0),
+    ],
+)
+def test_words_are_those_of_each_text_that_is_seen(page: str, words: int) -> None:
+    assert read(f"<title>no</title><body>{page}")["words"] == words
 
 
 @given(

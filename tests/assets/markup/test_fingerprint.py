@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+import unicodedata
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.markup.fingerprint import normalise, shingles, simhash, text_digest, tokens
+from assets.markup.fingerprint import normalise, shingles, simhash, text_digest, token_count, tokens
 from assets.markup.volatile import without_volatile
 
 TEXT = "The harbour office opens at dawn. Boats with a draught over two metres wait for the tide.\nUpdated by Ann."
@@ -108,3 +109,22 @@ def test_fingerprints_of_any_text_fit_and_repeat(text: str) -> None:
     assert -(2**63) <= simhash(features) < 2**63
     assert np.array_equal(features, np.unique(features))
     assert len(text_digest(text)) in (0, 64)
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.text(st.sampled_from("aZ0_ .,-é\xa0µßİΣςｱ図かัก가ᅡ\u0301’😀\ud800")),
+        st.text(st.characters(max_codepoint=0xFF)),
+    )
+)
+def test_tokens_are_counted_as_they_are_found(text: str) -> None:
+    assert token_count(text) == len(tokens(text))
+
+
+def test_every_character_counts_as_it_is_found() -> None:
+    # Chinese characters and Hangul syllables are many, and all alike.
+    characters = [chr(code) for code in (*range(0x3500), *range(0x9F00, 0xAD00), *range(0xD700, 0x10000))]
+    # Apart, beside others of their kind and in words, and taken apart by NFD.
+    texts = [f"{character}.a{unicodedata.normalize('NFD', character)}b" for character in characters]
+    assert [token_count(text) for text in texts] == [len(tokens(text)) for text in texts]

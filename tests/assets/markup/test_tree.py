@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
-from assets.markup.tree import base_url, flattened, parse_html
+from assets.markup.tree import base_url, flattened, parse_html, parse_plain
 
 PAGE = "http://e.test/p/q.html"
 
@@ -47,8 +48,10 @@ def test_odd_characters_do_no_harm(text: str) -> None:
 @given(
     st.text(alphabet=st.characters(), max_size=100), st.sampled_from(["<", "<a href='", "<!--", "<table><td colspan="])
 )
-def test_no_text_raises(text: str, before: str) -> None:
-    parse_html(before + text)
+def test_no_text_raises_and_both_trees_are_one(text: str, before: str) -> None:
+    trees = [parse(before + text) for parse in (parse_html, parse_plain)]
+    one, other = (None if tree is None else etree.tostring(tree) for tree in trees)
+    assert one == other
     flattened(before + text)
 
 

@@ -83,16 +83,6 @@ def test_warcio_reads_what_was_written_and_all_digests_hold(batch: WarcBatch) ->
     assert [kind for kind, _, _ in seen] == ["warcinfo", "response", "request", "response", "request", "metadata"]
 
 
-def test_fastwarc_reads_the_same(batch: WarcBatch) -> None:
-    batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
-    batch.seal(rows_for(), sealed_at=NOON)
-    with batch.path.open("rb") as stream:
-        records = [
-            (r.headers["WARC-Type"], r.verify_block_digest()) for r in FastWarcIterator(stream, parse_http=False)
-        ]
-    assert records == [("warcinfo", True), ("response", True), ("request", True), ("metadata", True)]
-
-
 def test_headers_that_no_longer_fit_are_renamed(batch: WarcBatch) -> None:
     response = capture("http://e.test/a", b"abc", ("Transfer-Encoding", "chunked"), ("Content-Length", "99"))
     batch.add(response, digest=payload_digest(b"abc"))
@@ -106,7 +96,7 @@ def test_headers_that_no_longer_fit_are_renamed(batch: WarcBatch) -> None:
 
 
 def test_a_revisit_points_at_the_stored_copy(batch: WarcBatch) -> None:
-    place = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    place, _ = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
     copy = StoredCopy("http://e.test/a", NOON, payload_digest(b"one"), place)
     batch.add(capture("http://e.test/b", b"one"), digest=copy.payload_digest, original=copy)
     batch.seal(rows_for(), sealed_at=NOON)
@@ -115,7 +105,33 @@ def test_a_revisit_points_at_the_stored_copy(batch: WarcBatch) -> None:
         assert record.rec_headers.get_header("WARC-Refers-To-Target-URI") == "http://e.test/a"
         assert record.rec_headers.get_header("WARC-Refers-To-Date") == "2026-01-02T12:00:00.250000Z"
         assert record.rec_headers.get_header("WARC-Payload-Digest") == payload_digest(b"one")
+        assert record.rec_headers.get_header("WARC-Truncated") == "length"
         assert record.content_stream().read() == b""
+
+
+def test_a_304_leaves_its_revisit_without_a_block_and_its_head_in_a_record_of_its_own(batch: WarcBatch) -> None:
+    place, _ = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    copy = StoredCopy("http://e.test/a", NOON, payload_digest(b"one"), place)
+    confirmed = answer(
+        "http://e.test/a", 304, b"", ("Content-Length", "3"), ("etag", 'W/"gr\u00fcn"'), reason="Not Modified"
+    )
+    batch.add(confirmed, digest=copy.payload_digest, original=copy)
+    batch.seal(rows_for(), sealed_at=NOON)
+    with batch.path.open("rb") as stream:
+        records = [(r.rec_headers, r.raw_stream.read()) for r in ArchiveIterator(stream, no_record_parse=True)]
+    (revisit, block), (request, _), (head, received) = records[3:6]
+    told = {name: revisit.get_header(f"WARC-{name}") for name in ("Type", "Profile", "Payload-Digest", "Truncated")}
+    assert told == {
+        "Type": "revisit",
+        "Profile": "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
+        "Payload-Digest": payload_digest(b"one"),
+        "Truncated": None,
+    }
+    assert (revisit.get_header("WARC-Target-URI"), block) == ("http://e.test/a", b"")
+    assert request.get_header("WARC-Type") == "request"
+    assert head.get_header("WARC-Type") == "metadata"
+    assert head.get_header("WARC-Refers-To") == revisit.get_header("WARC-Record-ID")
+    assert received == b'HTTP/1.1 304 Not Modified\r\nContent-Length: 3\r\netag: W/"gr\xfcn"\r\n\r\n'
 
 
 def test_a_cut_body_says_so(batch: WarcBatch) -> None:
@@ -129,7 +145,7 @@ def test_a_cut_body_says_so(batch: WarcBatch) -> None:
 def test_bodies_come_back_byte_for_byte_by_their_places(batch: WarcBatch, tmp_path: Path) -> None:
     bodies = [bytes([n]) * 1000 for n in range(5)]
     places = [
-        batch.add(capture(f"http://e.test/{n}", body, ("X-Note", "gr\u00fc\u00dfe")), digest=payload_digest(body))
+        batch.add(capture(f"http://e.test/{n}", body, ("X-Note", "gr\u00fc\u00dfe")), digest=payload_digest(body))[0]
         for n, body in enumerate(bodies)
     ]
     batch.seal(rows_for(), sealed_at=NOON)
@@ -142,7 +158,7 @@ def test_bodies_come_back_byte_for_byte_by_their_places(batch: WarcBatch, tmp_pa
 
 
 def test_the_rows_can_be_read_back_from_the_file(batch: WarcBatch) -> None:
-    rows = rows_for(batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one")))
+    rows = rows_for(batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))[0])
     batch.seal(rows, sealed_at=NOON)
     assert facts_table(read_facts(batch.path.read_bytes(), "a"), FETCHES).equals(rows)
 
@@ -156,7 +172,7 @@ def test_an_unsealed_file_has_no_facts(batch: WarcBatch) -> None:
 
 @pytest.mark.parametrize("cut", [1, 10, 200])
 def test_a_cut_file_does_not_verify(batch: WarcBatch, cut: int) -> None:
-    place = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
+    place, _ = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
     batch.seal(rows_for(), sealed_at=NOON)
     data = batch.path.read_bytes()
     batch.path.write_bytes(data[: place.offset + place.length - cut])
@@ -165,7 +181,7 @@ def test_a_cut_file_does_not_verify(batch: WarcBatch, cut: int) -> None:
 
 
 def test_a_flipped_byte_is_found_when_the_body_is_read(batch: WarcBatch, tmp_path: Path) -> None:
-    place = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
+    place, _ = batch.add(capture("http://e.test/a", b"one" * 500), digest=payload_digest(b"one" * 500))
     batch.seal(rows_for(), sealed_at=NOON)
     data = bytearray(batch.path.read_bytes())
     data[place.offset + place.length // 2] ^= 0xFF
@@ -177,11 +193,12 @@ def test_a_flipped_byte_is_found_when_the_body_is_read(batch: WarcBatch, tmp_pat
 
 @pytest.fixture
 def archive(batch: WarcBatch) -> Path:
-    place = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    place, _ = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
     copy = StoredCopy("http://e.test/a", NOON, payload_digest(b"one"), place)
     batch.add(capture("http://e.test/b", b"one"), digest=copy.payload_digest, original=copy)
     batch.add(capture("http://e.test/c", GZIPPED, ("Content-Encoding", "gzip")), digest=payload_digest(GZIPPED))
     batch.add(capture("http://e.test/d", b"abc", ("Transfer-Encoding", "chunked")), digest=payload_digest(b"abc"))
+    batch.add(answer("http://e.test/a", 304, b""), digest=copy.payload_digest, original=copy)
     batch.seal(rows_for(), sealed_at=NOON)
     return batch.path
 
@@ -192,7 +209,18 @@ def test_warcio_check_passes_each_record(archive: Path, capsys: pytest.CaptureFi
     assert not ended.value.code
     told = capsys.readouterr().out
     # Revisits and metadata have no payload that warcio would check.
-    assert (told.count("digest pass"), told.count("digest failed")) == (8, 0)
+    assert (told.count("digest pass"), told.count("digest failed")) == (10, 0)
+
+
+def test_fastwarc_reads_what_warcio_reads(archive: Path) -> None:
+    with archive.open("rb") as stream:
+        digests = [record.verify_block_digest() for record in FastWarcIterator(stream, parse_http=False)]
+    with archive.open("rb") as stream:
+        fast = [(r.headers["WARC-Record-ID"], r.reader.read()) for r in FastWarcIterator(stream, parse_http=False)]
+    with archive.open("rb") as stream:
+        records = ArchiveIterator(stream, no_record_parse=True)
+        assert fast == [(r.rec_headers.get_header("WARC-Record-ID"), r.raw_stream.read()) for r in records]
+    assert digests == [True] * len(fast)
 
 
 def test_warcio_index_finds_the_records_where_we_put_them(archive: Path, tmp_path: Path) -> None:
@@ -205,7 +233,8 @@ def test_warcio_index_finds_the_records_where_we_put_them(archive: Path, tmp_pat
     assert [(int(r["offset"]), r["warc-type"], r.get("warc-target-uri")) for r in theirs] == [
         (r.offset, r.record_type, r.uri) for r in ours.records
     ]
-    assert [r["http:status"] for r in theirs if r["warc-type"] in ("response", "revisit")] == ["200"] * 4
+    captures = [r for r in theirs if r["warc-type"] in ("response", "revisit")]
+    assert [r.get("http:status") for r in captures] == ["200"] * 4 + [None]
 
 
 def test_warcio_recompress_finds_nothing_to_fix(
@@ -220,7 +249,7 @@ def test_warcio_recompress_finds_nothing_to_fix(
 
 
 def test_the_index_leads_to_the_record(batch: WarcBatch) -> None:
-    place = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
+    place, _ = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
     rows = rows_for(place)
     batch.seal(rows, sealed_at=NOON)
     line = cdxj(rows.to_pylist()).decode()
