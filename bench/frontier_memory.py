@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from assets.crawl.background import in_background
+from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
@@ -95,7 +95,7 @@ def main() -> None:
         plan = WalkPlan([SITE], [names.SEED_CHECK, *keys], config, DEPTH, "bench")
         began = time.perf_counter()
         table.add_row("start", "", "", _peak())
-        for event in in_background(lambda: walk_sites(plan, CrawlPorts(**parts))):
+        for event in Background().run(lambda: walk_sites(plan, CrawlPorts(**parts))):
             if isinstance(event, SiteFailed):
                 if not isinstance(event.error, Enough):
                     raise SystemExit(event.trace)

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from assets import names
-from assets.crawl.background import in_background
+from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.walk import SiteFailed, WalkPlan, walk_sites
@@ -37,7 +37,7 @@ def main() -> None:
     plan = WalkPlan([site], [names.SEED_CHECK, *keys, names.CRAWL_REPORT], config, DEPTH, "bench")
     began = time.perf_counter()
     pages = 0
-    for event in in_background(lambda: walk_sites(plan, CrawlPorts(**parts))):
+    for event in Background().run(lambda: walk_sites(plan, CrawlPorts(**parts))):
         if isinstance(event, RunNote):
             continue
         if isinstance(event, SiteFailed):

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from assets.crawl.background import in_background
+from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
@@ -101,7 +101,7 @@ def crawl(sites: Sequence[str], store: Path) -> tuple[int, int]:
     config = CrawlConfig(max_depth=DEPTH)
     plan = WalkPlan(sites, [names.SEED_CHECK, *keys, names.CRAWL_REPORT], config, DEPTH, "bench")
     pages = failures = 0
-    for event in in_background(lambda: walk_sites(plan, CrawlPorts(**parts))):
+    for event in Background().run(lambda: walk_sites(plan, CrawlPorts(**parts))):
         if isinstance(event, SiteFailed):
             failures += 1
             print(f"{event.site}: {event.reason}", file=sys.stderr)

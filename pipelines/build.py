@@ -1,11 +1,13 @@
 """Building the definitions from a deployment."""
 
 import logging
+from collections.abc import Iterator
 from typing import Final
 
 import dagster as dg
 
 from assets.crawl.asset import crawl_asset
+from assets.crawl.background import BACKGROUND, run_background
 from assets.dedup.asset import exact_duplicates, near_duplicates
 from assets.extract.asset import pages
 from assets.feed.asset import index_feed
@@ -14,8 +16,9 @@ from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.deployments import Deployment
 from pipelines.jobs import crawl_site, reprocess
-from resources.ports import SiteCatalog
+from resources.ports import DocumentWorkers, SiteCatalog
 
+WORKERS: Final = "workers"
 LOGGER: Final = logging.getLogger("isobath")
 
 
@@ -27,10 +30,27 @@ def build(deployment: Deployment) -> dg.Definitions:
         assets=dg.map_asset_specs(with_automation, [crawl_asset(deployment.settings.max_depth), *derived]),
         jobs=[crawl_site, reprocess],
         sensors=[derive_after_crawl],
-        resources=dict(deployment.resources),
+        resources={
+            **deployment.resources,
+            BACKGROUND: run_background,
+            WORKERS: closed_after_run(deployment.resources[WORKERS]),
+        },
         # A run is one process that walks many sites; a process a step would only cost start-up time.
         executor=dg.in_process_executor,
     )
+
+
+def closed_after_run(workers: DocumentWorkers) -> dg.ResourceDefinition:
+    """Stop the worker processes when a run ends, in whatever way: a process that has some does not end by itself."""
+
+    @dg.resource
+    def of_run(_: dg.InitResourceContext) -> Iterator[DocumentWorkers]:
+        try:
+            yield workers
+        finally:
+            workers.close()
+
+    return of_run
 
 
 def warn_of_seeds_outside_scope(catalog: SiteCatalog) -> list[str]:

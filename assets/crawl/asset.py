@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from assets.crawl.background import in_background
+from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
 from assets.crawl.observation import observation_of
 from assets.crawl.ports import CrawlPorts
@@ -50,6 +50,7 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
         catalog: dg.ResourceParam[SiteCatalog],
         leases: dg.ResourceParam[SiteLeases],
         progress: dg.ResourceParam[Progress],
+        background: dg.ResourceParam[Background],
     ) -> Iterator[SiteEvent | dg.AssetObservation]:
         """Walk all sites of the run at once; log each stage of each site when it is done."""
         plan = WalkPlan(
@@ -62,7 +63,7 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
         ports = CrawlPorts(tables, objects, engine, fetcher, workers, clock, catalog, leases, progress)
         objects.check()
         failed: dict[str, SiteFailed] = {}
-        for event in in_background(lambda: walk_sites(plan, ports)):
+        for event in background.run(lambda: walk_sites(plan, ports)):
             if isinstance(event, SiteFailed):
                 context.log.error("%s failed: %s\n%s", event.site, event.reason, event.trace)
                 failed[event.site] = event
@@ -72,6 +73,13 @@ def crawl_asset(depth_limit: int) -> dg.AssetsDefinition:
                 if observed is not None:
                     yield observed
                 continue
+            if "leftovers_swept" in event.result.metadata:
+                context.log.info(
+                    "%s: removed %s unfinished files of killed runs, %s bytes",
+                    event.site,
+                    event.result.metadata["leftovers_swept"],
+                    event.result.metadata["leftovers_swept_bytes"],
+                )
             yield from site_events(context, event.key, event.site, site_result(event))
         if failed:
             may_retry = context.has_partition_key and all(isinstance(f.error, TransientError) for f in failed.values())

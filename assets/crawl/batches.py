@@ -7,12 +7,12 @@ finds the rows in the file itself, and pages without links are parsed by the lin
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.layer_files import WARC_SUFFIX, index_key, take_up_files
 from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.facts import RowBuffer, as_table
@@ -22,12 +22,9 @@ from assets.schemas import FETCHES, ROBOTS
 from assets.url.host import suffix_list_version
 from assets.warc.cdxj import cdxj
 from assets.warc.digest import payload_digest
-from assets.warc.reading import read_facts
 from assets.warc.records import Place, StoredCopy
-from assets.warc.writing import WarcBatch, facts_table
+from assets.warc.writing import WarcBatch
 from resources.ports import FetchResponse
-
-WARC_SUFFIX: Final = ".warc.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +111,7 @@ class LayerBatches:
 
     def recover(self) -> int:
         """Commit the rows of files that were published without them; give how many captures that were."""
-        ports, prefix = self._crawl.ports, self._prefix
-        # Another layer's rows never name these files, so this layer's rows are enough to look at.
-        known = pc.unique(self._crawl.rows(names.T_FETCHES, ["warc_file"], layer=self._layer)["warc_file"]).to_pylist()
-        recovered = 0
-        for stored in ports.objects.list(prefix):
-            if not stored.key.endswith(WARC_SUFFIX) or stored.key in known:
-                continue
-            rows = facts_table(read_facts(ports.objects.get(stored.key), stored.key), FETCHES)
-            ports.objects.put(_index_key(stored.key), cdxj(rows.to_pylist()))
-            ports.tables.append(names.T_FETCHES, rows)
-            recovered += pc.sum(pc.is_valid(rows.column("warc_file"))).as_py() or 0
-        return recovered
+        return take_up_files(self._crawl.ports, self._crawl.site, self._crawl.crawl_id, self._layer)
 
     @property
     def _prefix(self) -> str:
@@ -155,11 +141,7 @@ class LayerBatches:
         if batch is not None:
             batch.seal(rows, sealed_at=ports.clock.now())
             ports.objects.put_file(batch.key, batch.path)
-            ports.objects.put(_index_key(batch.key), cdxj(rows.to_pylist()))
+            ports.objects.put(index_key(batch.key), cdxj(rows.to_pylist()))
             batch.path.unlink()
         ports.tables.append(names.T_FETCHES, rows)
         ports.tables.append(names.T_ROBOTS, as_table(robots, ROBOTS))
-
-
-def _index_key(warc_key: str) -> str:
-    return warc_key.removesuffix(WARC_SUFFIX) + ".cdxj"

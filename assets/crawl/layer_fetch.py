@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl.batches import LayerBatches
 from assets.crawl.links_ahead import LinksAhead
+from assets.crawl.open_chains import COLUMNS, OpenChains
 from assets.crawl.robots_book import RobotsBook
 from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.facts import decided_row, request_row
@@ -59,6 +60,7 @@ class LayerFetch:
         self._robots = robots
         self._keeps_ends = keeps_ends
         self._batches = LayerBatches(crawl, layer, ahead=ahead)
+        self._chains: OpenChains | None = None
         self._supply: Supply = ItemSupply(())
         self._unanswered: dict[str, set[str]] = {}  # host key -> origin keys handed out and never answered
         self._left = 0  # items without a final row
@@ -83,14 +85,17 @@ class LayerFetch:
             captures that a killed run had published without committing their rows.
         """
 
-        def stored() -> tuple[int, list[dict[str, Any]]]:
+        def stored() -> tuple[int, OpenChains, list[dict[str, Any]]]:
             recovered = self._batches.recover()
+            chains = OpenChains(self._crawl, self._crawl.rows(names.T_FETCHES, list(COLUMNS), layer=self._layer))
             if not self._keeps_ends:
-                return recovered, []
+                return recovered, chains, []
             rows = self._crawl.rows(names.T_FETCHES, layer=self._layer).filter(pc.field("is_final"))
-            return recovered, rows.to_pylist()
+            return recovered, chains, rows.to_pylist()
 
-        recovered, ends = await self._crawl.to_thread(stored)
+        recovered, chains, ends = await self._crawl.to_thread(stored)
+        self._chains = chains
+        self._known |= chains.targets()
         self.ends |= {row["origin_key"]: row for row in ends}
         self._known |= {row["url"] for row in ends if row["purpose"] == Purpose.SITEMAP}
         return recovered
@@ -200,9 +205,12 @@ class LayerFetch:
     def _hand_out(self, host_key: str) -> None:
         """Keep a host supplied."""
         unanswered = self._unanswered.setdefault(host_key, set())
-        for item in self._supply.take(host_key, HOST_ITEMS_MAX - len(unanswered)):
-            unanswered.add(item.origin_key)
-            self._crawl.scheduler.submit(self, item)
+        while taken := self._supply.take(host_key, HOST_ITEMS_MAX - len(unanswered)):
+            for item in taken:
+                going_on = self._chains.carry_on(item) if self._chains is not None else item
+                if going_on.host_key == host_key:
+                    unanswered.add(going_on.origin_key)
+                self._crawl.scheduler.submit(self, going_on)
 
     def _answered(self, item: FetchItem) -> None:
         """Hand out more of a host when few of its items have not been asked yet."""

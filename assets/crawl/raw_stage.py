@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl.archive_checks import Start, digests_check, errors_check, revisits_check
-from assets.crawl.batches import WARC_SUFFIX
 from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
 from assets.crawl.layer_fetch import LayerFetch
+from assets.crawl.layer_files import WARC_SUFFIX
 from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.seed_stage import robots_book
 from assets.crawl.site_crawl import SiteCrawl, StageResult

@@ -1,6 +1,5 @@
 """The crawl of one site in one run: its settings, its rules, and what every stage of it needs."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl import crawl_log
+from assets.crawl.blocking import in_thread
 from assets.crawl.link_readers import LinkReaders
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.robots_book import RobotsBook
@@ -69,7 +69,7 @@ class SiteCrawl:
         self, function: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Answer:
         """Run something that blocks without holding up the other sites."""
-        return await asyncio.to_thread(function, *args, **kwargs)
+        return await in_thread(function, *args, **kwargs)
 
     def rows(
         self, table: str, columns: list[str] | None = None, *, layer: str | Sequence[str] | None = None

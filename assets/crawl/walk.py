@@ -4,11 +4,10 @@ A site that goes wrong in a way that nobody expects ends its own task; the other
 """
 
 import asyncio
-import tempfile
 import traceback
 from collections.abc import AsyncIterator, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +15,11 @@ import dagster as dg
 
 from assets import names
 from assets.crawl import crawl_log
+from assets.crawl.blocking import in_thread
 from assets.crawl.config import CrawlConfig, with_config
 from assets.crawl.crawl_log import CrawlState
 from assets.crawl.frontier_stage import frontier, start_engine
+from assets.crawl.layer_files import take_up_files
 from assets.crawl.link_readers import LinkReaders
 from assets.crawl.links_stage import links, start_workers
 from assets.crawl.ports import CrawlPorts
@@ -27,6 +28,7 @@ from assets.crawl.report_stage import crawl_report
 from assets.crawl.scheduler import FetchScheduler
 from assets.crawl.seed_stage import seed_check
 from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.crawl.sweep import Sweeper, scratch_folder, swept_metadata
 from assets.crawl.watch import Watch
 from assets.seeds.check import SeedGroup, seed_groups
 from assets.url.host import site_key_problem
@@ -71,6 +73,7 @@ class _Shared:
     readers: LinkReaders
     watch: Watch
     scratch: Path
+    sweeper: Sweeper
     events: "asyncio.Queue[WalkEvent | None]"
 
 
@@ -96,7 +99,7 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEve
         asyncio.to_thread(start_workers, ports.workers), asyncio.to_thread(start_engine, ports.engine)
     )
     readers = LinkReaders(ports.workers)
-    with tempfile.TemporaryDirectory(prefix="isobath-") as scratch:
+    with scratch_folder() as scratch:
         async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
             events: asyncio.Queue[WalkEvent | None] = asyncio.Queue()
             watch = Watch(
@@ -109,7 +112,7 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEve
                 tell=events.put_nowait,
             )
             watching = asyncio.create_task(watch.keep_looking())
-            shared = _Shared(plan, ports, scheduler, readers, watch, Path(scratch), events)
+            shared = _Shared(plan, ports, scheduler, readers, watch, scratch, Sweeper(ports.objects), events)
 
             async def walk(site: str) -> None:
                 try:
@@ -144,13 +147,19 @@ async def _walk_site(site: str, shared: _Shared) -> None:
     if problem:
         raise BadSettings(problem)
     lease = shared.ports.leases.hold(site, shared.plan.run_id)
-    await asyncio.to_thread(lease.__enter__)
+    taking = asyncio.ensure_future(asyncio.to_thread(lease.__enter__))
     try:
-        crawl, groups = await asyncio.to_thread(_begin, site, shared)
+        await asyncio.shield(taking)
+        # Told once, with the first stage.
+        swept = swept_metadata(await in_thread(shared.sweeper.sweep_leftovers, site))
+        crawl, groups = await in_thread(_begin, site, shared)
         async for key, result in _stages(crawl, groups, shared.plan):
+            result, swept = replace(result, metadata={**result.metadata, **swept}), {}
             await shared.events.put(StageDone(site, key, crawl.crawl_id, result))
     finally:
-        await asyncio.shield(asyncio.to_thread(lease.__exit__, None, None, None))
+        await asyncio.wait([taking])
+        if taking.exception() is None:
+            await asyncio.shield(asyncio.to_thread(lease.__exit__, None, None, None))
 
 
 def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
@@ -166,6 +175,8 @@ def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
     elif latest is None:
         raise StageMissing(f"{site} has no crawl yet: materialize seeds/seed_check and depth_0/frontier first")
     crawl_id = state.crawl_id if state is not None else crawl_log.new_crawl_id(now)
+    if state is None and latest is not None and not latest.is_finished:
+        take_up_files(ports, site, latest.crawl_id)  # it is not carried on, so nobody else will
     if state is None:
         crawl_log.mark(
             ports.tables,
@@ -212,7 +223,7 @@ async def _stages(
         yield names.SEED_CHECK, result
         stopped = result if result.outcome != "ok" else None
     else:
-        stopped = await asyncio.to_thread(_earlier_refusal, crawl)
+        stopped = await in_thread(_earlier_refusal, crawl)
     for layer in map(names.depth, range(plan.depth_limit + 1)):
         beyond = layer.number > crawl.settings.max_depth
         for key, needs in (
@@ -228,21 +239,21 @@ async def _stages(
                 yield key, StageResult(outcome="beyond_max_depth", reason=f"max_depth is {crawl.settings.max_depth}")
             else:
                 if needs is not None:
-                    await asyncio.to_thread(_require, crawl, needs, key)
+                    await in_thread(_require, crawl, needs, key)
                 crawl.watch.enter(crawl.site, key)
                 if key == layer.frontier:
-                    yield key, await asyncio.to_thread(frontier, crawl, layer)
+                    yield key, await in_thread(frontier, crawl, layer)
                 elif key == layer.raw_batches:
                     yield key, await raw_batches(crawl, layer, reads_links=layer.links in selected)
                 else:
-                    yield key, await asyncio.to_thread(links, crawl, layer)
+                    yield key, await in_thread(links, crawl, layer)
     if names.CRAWL_REPORT in selected:
         if stopped is None:
             last = names.depth(min(crawl.settings.max_depth, plan.depth_limit)).links
-            await asyncio.to_thread(_require, crawl, last, names.CRAWL_REPORT)
+            await in_thread(_require, crawl, last, names.CRAWL_REPORT)
         crawl.watch.enter(crawl.site, names.CRAWL_REPORT)
         outcome, reason = (stopped.outcome, stopped.reason) if stopped else ("ok", "")
-        yield names.CRAWL_REPORT, await asyncio.to_thread(crawl_report, crawl, outcome=outcome, reason=reason)
+        yield names.CRAWL_REPORT, await in_thread(crawl_report, crawl, outcome=outcome, reason=reason)
 
 
 def _earlier_refusal(crawl: SiteCrawl) -> StageResult | None:

@@ -1,7 +1,7 @@
 """The links of one page: stored bytes to what a row of the links table says of them. No table, no site here."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias, cast
 
@@ -31,10 +31,12 @@ _ANCHOR_PIECES_MAX: Final = 500
 
 _FRAMES: Final = frozenset({"frame", "iframe"})
 _LINK_KINDS: Final = ("canonical", "alternate", "next", "prev")
+_COUNTED: Final = {"form": "forms", "iframe": "iframes", "script": "scripts", "video": "videos", "img": "images"}
+_KEPT: Final = frozenset({"meta", "title", "link", "script"})
 # lxml matches up to 18 names in C as fast as one; from 19 on a walk takes four times as long.
-_WANTED: Final = frozenset({"a", "area", "form", "meta", "base", "title"}) | _FRAMES | TAGS
-# Whose own text nobody sees. The first two are wanted anyway.
-_UNSEEN: Final = ("script", "title", "style", "noscript", "template", "textarea")
+_WANTED: Final = frozenset({"a", "area", "form"}) | _FRAMES | TAGS | _KEPT
+# Whose own text nobody sees, as that of scripts and titles.
+_UNSEEN: Final = ("style", "noscript", "template", "textarea")
 _texts: Final = cast(Callable[[etree._Element], list[str]], etree.XPath("descendant::text()", smart_strings=False))
 
 Hyperlink: TypeAlias = tuple[str, str, str, str, str]  # url, url_key, kind, anchor, rel
@@ -92,14 +94,13 @@ def read_links(document: LinkDocument) -> PageLinks:
 
 
 def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDocument) -> PageLinks:
-    found = _gathered(tree)
     page_url = parse(document.url) or document.url
-    base = base_url(found, page_url)
+    base = base_url(tree, page_url)
     targets = Targets(page_url, base, document.key_rules)
-    hyperlinks = _hyperlinks(found, targets, base_is_page=base == page_url)
+    found = _walk(tree, targets, base_is_page=base == page_url)
     refresh = refresh_target(found, base)
     if refresh is not None and refresh[1] is not None and (target := targets[refresh[1]]) is not None:
-        hyperlinks.append((*target, "refresh", "", ""))
+        found.hyperlinks.append((*target, "refresh", "", ""))
     return PageLinks(
         reason=reason,
         charset=text.charset,
@@ -109,72 +110,59 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
         language=html_language(tree),
         declared_canonical=declared_canonical(found, base),
         words=_words(tree, found),
-        forms=found.count("form"),
-        iframes=found.count("iframe"),
-        scripts=found.count("script"),
-        videos=found.count("video"),
-        images=found.count("img"),
-        hyperlinks=hyperlinks,
-        resources=_resources(found, base),
+        hyperlinks=found.hyperlinks,
+        resources=_resources(found.resources, base),
+        **found.counts,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Gathered:
-    """The wanted elements of a page, found in one walk, in document order."""
+@dataclass(slots=True)
+class _Found:
+    """What the walk over a page has found so far."""
 
-    tagged: list[tuple[str, etree._Element]]
-    by_tag: dict[str, list[etree._Element]]
+    hyperlinks: list[Hyperlink] = field(default_factory=list)
+    resources: list[tuple[str, str]] = field(default_factory=list)  # href, kind
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTED.values(), 0))
+    kept: dict[str, list[etree._Element]] = field(default_factory=lambda: {tag: [] for tag in _KEPT})
 
     def iter(self, tag: str, /) -> Iterable[etree._Element]:
-        return self.by_tag.get(tag, ())
-
-    def count(self, tag: str) -> int:
-        return len(self.by_tag.get(tag, ()))
+        return self.kept[tag]
 
 
-def _gathered(tree: etree._Element) -> _Gathered:
-    tagged = [(str(element.tag), element) for element in tree.iter(*_WANTED)]
-    by_tag: dict[str, list[etree._Element]] = {}
-    for tag, element in tagged:
-        if tag != "a":
-            by_tag.setdefault(tag, []).append(element)
-    return _Gathered(tagged, by_tag)
-
-
-def _words(tree: etree._Element, found: _Gathered) -> int:
-    """Count the words of all text but that of unseen elements. No word goes on from one piece of text to the next."""
-    unseen = [element for tag in _UNSEEN[:2] for element in found.iter(tag)]
-    unseen.extend(tree.iter(*_UNSEEN[2:]))
-    return token_count(" ".join(_texts(tree))) - token_count(" ".join(element.text or "" for element in unseen))
-
-
-def _hyperlinks(found: _Gathered, targets: Targets, *, base_is_page: bool) -> list[Hyperlink]:
-    """Make the links absolute; what is no web address, and the page itself, is left out."""
-    hyperlinks: list[Hyperlink] = []
-    for tag, element in found.tagged:
-        kind: str | None = tag
+def _walk(tree: etree._Element, targets: Targets, *, base_is_page: bool) -> _Found:
+    """Go through the wanted elements once. Few are kept: many at a time would keep the garbage collector busy."""
+    found = _Found()
+    hyperlinks = found.hyperlinks
+    for element in tree.iter(*_WANTED):
+        tag = element.tag
         if tag == "a" or tag == "area":
             href = element.get("href")
-        elif tag in _FRAMES:
-            href = element.get("src") or ""
-        elif tag == "link":
-            href, kind = element.get("href"), _link_kind(element)
-        else:
+            if href is None or (base_is_page and href[:1] == "#"):
+                continue
+            target = targets[href]
+            if target is not None:
+                hyperlinks.append((*target, tag, _anchor(_inner_text(element)), _rel(element)))
             continue
-        if href is None or kind is None or (base_is_page and href[:1] == "#"):
-            continue
-        target = targets[href]
-        if target is None:
-            continue
-        if tag in _FRAMES:
-            hyperlinks.append((*target, kind, "", ""))
-            continue
-        text = element.get("title") if tag == "link" else _inner_text(element)
-        rel = element.get("rel")
-        anchor = " ".join(text.split())[:ANCHOR_CHARACTERS_MAX] if text else ""
-        hyperlinks.append((*target, kind, anchor, folded(rel.lower()) if rel else ""))
-    return hyperlinks
+        if tag in _COUNTED:
+            found.counts[_COUNTED[tag]] += 1
+        if tag in _KEPT:
+            found.kept[tag].append(element)
+        if tag in TAGS:
+            found.resources += named_resources(element, tag)
+        if tag in _FRAMES or tag == "link":
+            _other_hyperlink(element, tag, targets, hyperlinks)
+    return found
+
+
+def _other_hyperlink(element: etree._Element, tag: str, targets: Targets, hyperlinks: list[Hyperlink]) -> None:
+    kind = _link_kind(element) if tag == "link" else tag
+    target = targets[element.get("href" if tag == "link" else "src") or ""] if kind else None
+    if target is None or kind is None:
+        return
+    if tag == "link":
+        hyperlinks.append((*target, kind, _anchor(element.get("title") or ""), _rel(element)))
+    else:
+        hyperlinks.append((*target, kind, "", ""))
 
 
 def _link_kind(element: etree._Element) -> str | None:
@@ -198,16 +186,28 @@ def _inner_text(element: etree._Element) -> str:
     return before + after if len(inner) == 0 else "".join(map(str, islice(element.itertext(), _ANCHOR_PIECES_MAX)))
 
 
-def _resources(found: _Gathered, base: str) -> list[Resource]:
+def _anchor(text: str) -> str:
+    return " ".join(text.split())[:ANCHOR_CHARACTERS_MAX]
+
+
+def _rel(element: etree._Element) -> str:
+    rel = element.get("rel")
+    return folded(rel.lower()) if rel else ""
+
+
+def _words(tree: etree._Element, found: _Found) -> int:
+    """Count the words of all text but that of unseen elements. No word goes on from one piece of text to the next."""
+    unseen = [*found.iter("script"), *found.iter("title"), *tree.iter(*_UNSEEN)]
+    return token_count(" ".join(_texts(tree))) - token_count(" ".join(element.text or "" for element in unseen))
+
+
+def _resources(named: Iterable[tuple[str, str]], base: str) -> list[Resource]:
     """Make the resources absolute, each once, under the kind that came first."""
     counts: dict[str, int] = {}
     kinds: dict[str, str] = {}
-    for tag, element in found.tagged:
-        if tag not in TAGS:
-            continue
-        for href, kind in named_resources(element, tag):
-            url = web_address(href, base) if href.strip() else None
-            if url is not None:
-                counts[url] = counts.get(url, 0) + 1
-                kinds.setdefault(url, kind)
+    for href, kind in named:
+        url = web_address(href, base) if href.strip() else None
+        if url is not None:
+            counts[url] = counts.get(url, 0) + 1
+            kinds.setdefault(url, kind)
     return [(url, kinds[url], count) for url, count in counts.items()]

@@ -16,7 +16,7 @@ _DEPTH_MAX: Final = 200
 
 # What libxml2 cannot hold in a tree, or what no text needs: C0 controls but white space, and non-characters.
 _CONTROLS: Final = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
-_NON_CHARACTERS: Final = ("\ufffe".encode(), "\uffff".encode())
+_NON_CHARACTERS: Final = ("\ufffe", "\uffff")
 # Stops at the next "<", so that no page costs more than linear time.
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][^\s/<>]*)[^<>]*>")
 _VOID_NAMES: Final = "area base br col embed hr img input link meta source track wbr param frame"
@@ -102,11 +102,11 @@ def flattened(text: str) -> str:
 
 
 def _whole_tree(text: str, new_parser: Callable[..., etree.HTMLParser]) -> etree._Element | None:
+    for unwanted in _NON_CHARACTERS:
+        text = text.replace(unwanted, "")
     # Bytes, as lxml refuses str with an XML declaration. In UTF-8 no character but a control has a byte of a control,
     # and lone surrogates are ignored.
     data = text.encode("utf-8", "ignore").translate(None, _CONTROLS)
-    for unwanted in _NON_CHARACTERS:
-        data = data.replace(unwanted, b"")
     # Depth (and a text over 10 MB) is an error to see only without huge_tree.
     tree, complete = _parse(data, new_parser())
     if not complete:

@@ -40,5 +40,5 @@ class DocumentWorkers(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop the processes."""
+        """Stop the processes; a later ``map`` starts new ones."""
         ...
