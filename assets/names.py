@@ -10,6 +10,7 @@ OWNERS: Final = ["team:crawl"]
 # Asset keys.
 SEED_CHECK: Final = dg.AssetKey(["seeds", "seed_check"])
 CRAWL_REPORT: Final = dg.AssetKey("crawl_report")
+REFRESH_REPORT: Final = dg.AssetKey("refresh_report")
 PAGES: Final = dg.AssetKey(["content", "pages"])
 EXACT_DUPLICATES: Final = dg.AssetKey(["content", "exact_duplicates"])
 NEAR_DUPLICATES: Final = dg.AssetKey(["content", "near_duplicates"])
@@ -65,6 +66,12 @@ def depth(number: int) -> Layer:
     return Layer("depth", number)
 
 
+def refresh(number: int) -> Layer:
+    """Give a layer of a refresh: 0 for the pages that are due, 1 for those newly linked from them."""
+    return Layer("refresh", number)
+
+
+REFRESH_LAYERS: Final = (refresh(0), refresh(1))
 SEED_LAYER: Final = "seeds"  # the layer of what the seed check fetches
 
 # Tables.

@@ -15,13 +15,23 @@ _ON_NEW_REPORT: Final = _EAGER.replace(
     "any_deps_updated",
     dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.CRAWL_REPORT)),
 ).with_label("on_new_crawl_report")
+_ON_ANY_REPORT: Final = _EAGER.replace(
+    "any_deps_updated",
+    dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.CRAWL_REPORT, names.REFRESH_REPORT)),
+).with_label("on_new_crawl_or_refresh_report")
+
+# The site map that is made beside them tells of links only.
+_ON_NEW_PAGES: Final = _EAGER.replace(
+    "any_deps_updated", dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.PAGES))
+).with_label("on_new_pages")
 
 CONDITIONS: Final[dict[dg.AssetKey, dg.AutomationCondition[Any]]] = {
-    names.PAGES: _ON_NEW_REPORT,
+    names.PAGES: _ON_ANY_REPORT,
     names.SITE_MAP: _ON_NEW_REPORT,
     names.EXACT_DUPLICATES: _EAGER,
     names.NEAR_DUPLICATES: _EAGER,
     names.INDEX_FEED: _EAGER,
+    names.PAGE_SCHEDULE: _ON_NEW_PAGES,
 }
 
 
@@ -37,7 +47,7 @@ derive_after_crawl = dg.AutomationConditionSensorDefinition(
     minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
-        "Materializes content, feed and map of every site whose crawl report is new. "
+        "Materializes content, feed, map and schedule of every site whose crawl report is new. "
         "Switch it off to derive by hand only."
     ),
 )

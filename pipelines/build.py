@@ -6,16 +6,18 @@ from typing import Final
 
 import dagster as dg
 
-from assets.crawl.asset import crawl_asset
+from assets.crawl.asset import crawl_asset, refresh_asset
 from assets.crawl.background import BACKGROUND, run_background
 from assets.dedup.asset import exact_duplicates, near_duplicates
 from assets.extract.asset import pages
 from assets.feed.asset import index_feed
+from assets.recrawl.asset import page_schedule_asset
 from assets.site_map.asset import site_map
 from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.deployments import Deployment
-from pipelines.jobs import crawl_site, reprocess
+from pipelines.jobs import crawl_site, refresh_site, reprocess
+from pipelines.recrawl import recrawl_due_sites
 from resources.ports import DocumentWorkers, SiteCatalog
 
 WORKERS: Final = "workers"
@@ -25,11 +27,13 @@ LOGGER: Final = logging.getLogger("isobath")
 def build(deployment: Deployment) -> dg.Definitions:
     """Wire assets, jobs and sensors to the parts of a deployment."""
     warn_of_seeds_outside_scope(deployment.resources["catalog"])
-    derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map]
+    walks = [crawl_asset(deployment.settings.max_depth), refresh_asset()]
+    page_schedule = page_schedule_asset(deployment.settings.requests_per_day)
+    derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map, page_schedule]
     return dg.Definitions(
-        assets=dg.map_asset_specs(with_automation, [crawl_asset(deployment.settings.max_depth), *derived]),
-        jobs=[crawl_site, reprocess],
-        sensors=[derive_after_crawl],
+        assets=dg.map_asset_specs(with_automation, [*walks, *derived]),
+        jobs=[crawl_site, refresh_site, reprocess],
+        sensors=[derive_after_crawl, recrawl_due_sites],
         resources={
             **deployment.resources,
             BACKGROUND: run_background,

@@ -32,7 +32,7 @@ from resources.site_catalog import YamlCatalog
 from resources.site_leases import SiteLeaseStore
 from resources.tantivy_index import TantivyIndex
 
-WORKER_PRELOAD: Final = ("assets.links.page", "assets.extract.extractor")
+WORKER_PRELOAD: Final = ("assets.links.chunk", "assets.extract.extractor")
 
 VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_STORE": "where everything is kept: a folder or s3://bucket/prefix (default: data in the project)",
@@ -41,6 +41,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_CONTACT_URL": "page or mailto: that User-Agent names, so that webmasters can reach you",
     "ISOBATH_OPEN_REQUESTS": "requests that may be open at once, over all hosts (default: 512)",
     "ISOBATH_PROXY": "http://[user:password@]host[:port], through which all pages are fetched (default: none)",
+    "ISOBATH_REQUESTS_PER_DAY": "requests for recrawls of all sites together; a site without a budget or target of its "
+    "own has its share by worth (default: no such limit; such a site then has one request a page in 30 days)",
     "ISOBATH_WORKERS": "worker processes for parsing and extraction (default: one a core)",
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
@@ -62,6 +64,7 @@ class Settings:
     lease_s: int
     index_folder: Path | None  # None: no embedded index
     proxy: Proxy | None = None
+    requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
 
 
@@ -91,6 +94,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
     if environment.get("ISOBATH_EMBEDDED_INDEX", "on").lower() not in ("off", "0", "false", "no"):
         index = Path(environment.get("ISOBATH_INDEX") or _default_index(store))
     workers = environment.get("ISOBATH_WORKERS")
+    budget = environment.get("ISOBATH_REQUESTS_PER_DAY")
     return Settings(
         store=store,
         sites_file=Path(environment.get("ISOBATH_SITES") or PROJECT / "sites.yaml"),
@@ -101,6 +105,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         lease_s=_number(environment, "ISOBATH_LEASE_S", 60, 1, 86_400),
         index_folder=index,
         proxy=_proxy(environment.get("ISOBATH_PROXY")),
+        requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
         authorities=environment.get("SSL_CERT_FILE", ""),
     )
 

@@ -8,16 +8,34 @@ from assets import names
 
 CRAWL_SITE: Final = "crawl_site"
 
+REFRESH: Final = dg.AssetSelection.assets(
+    names.REFRESH_REPORT, *(key for layer in names.REFRESH_LAYERS for key in layer.stages)
+)
+
 crawl_site = dg.define_asset_job(
     CRAWL_SITE,
-    selection=dg.AssetSelection.all(),
+    selection=dg.AssetSelection.all() - REFRESH,
     executor_def=dg.in_process_executor,
     description="Crawl one site and derive everything from it: seed check to index feed and site map.",
+)
+refresh_site = dg.define_asset_job(
+    "refresh_site",
+    selection=REFRESH
+    | dg.AssetSelection.assets(
+        names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES, names.INDEX_FEED, names.PAGE_SCHEDULE
+    ),
+    executor_def=dg.in_process_executor,
+    description="Ask a site for the pages that are due, and derive what changed: texts, duplicates, feed, schedule.",
 )
 reprocess = dg.define_asset_job(
     "reprocess",
     selection=dg.AssetSelection.assets(
-        names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES, names.INDEX_FEED, names.SITE_MAP
+        names.PAGES,
+        names.EXACT_DUPLICATES,
+        names.NEAR_DUPLICATES,
+        names.INDEX_FEED,
+        names.SITE_MAP,
+        names.PAGE_SCHEDULE,
     ),
     executor_def=dg.in_process_executor,
     description="Derive everything again from what is stored; no request goes out.",

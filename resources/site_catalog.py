@@ -7,7 +7,7 @@ import difflib
 import re
 import threading
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from resources.errors import BadSettings
 from resources.ports.catalog import MAX_DEPTH_LIMIT, SiteSettings
+from resources.weight_files import WeightFiles
 
 # Site names are partition keys and parts of storage paths.
 SITE_NAME: Final = re.compile(r"\w[\w.:@+-]*")
@@ -51,10 +52,24 @@ def _suffix(suffix: str) -> str:
     return suffix
 
 
+def _path_prefix(prefix: str) -> str:
+    if not prefix.startswith("/"):
+        raise ValueError("not a path that starts with /")
+    return prefix
+
+
+def _page_or_pattern(text: str) -> str:
+    return _web_address(text) if text.startswith(("http://", "https://")) else _re2_pattern(text)
+
+
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 Pattern = Annotated[str, AfterValidator(_re2_pattern)]
 Suffix = Annotated[str, AfterValidator(_suffix)]
 WholeNumber = Annotated[int, Field(ge=1)]
+PathPrefix = Annotated[str, AfterValidator(_path_prefix)]
+PageOrPattern = Annotated[str, AfterValidator(_page_or_pattern)]
+Weight = Annotated[float, Field(gt=0)]
+WEIGHT: Final = "a weight of more than 0"
 
 
 class SettingsEntry(BaseModel):
@@ -83,6 +98,15 @@ class SettingsEntry(BaseModel):
     batch_max_bytes: WholeNumber = Field(BUILT_IN.batch_max_bytes, description="a whole number of bytes, at least 1")
     batch_max_s: float = Field(BUILT_IN.batch_max_s, gt=0, description="a number of seconds, more than 0")
     max_error_share: float = Field(BUILT_IN.max_error_share, ge=0, le=1, description="a number from 0 to 1")
+    requests_per_day: float | None = Field(None, ge=0, description="a number of requests, at least 0")
+    freshness_target_days: float | None = Field(None, gt=0, description="a number of days, more than 0")
+    hub_every_hours: float = Field(BUILT_IN.hub_every_hours, gt=0, description="a number of hours, more than 0")
+    crawl_every_days: float | None = Field(None, gt=0, description="a number of days, more than 0")
+    min_recrawl_hours: float = Field(BUILT_IN.min_recrawl_hours, gt=0, description="a number of hours, more than 0")
+    max_recrawl_days: float = Field(BUILT_IN.max_recrawl_days, gt=0, description="a number of days, more than 0")
+    section_weights: dict[PathPrefix, Weight] = Field({}, description=f"path prefixes with {WEIGHT}, as {{/docs/: 3}}")
+    page_weights: dict[PageOrPattern, Weight] = Field({}, description=f"URLs or RE2 patterns with {WEIGHT}")
+    weights_file: str = Field("", description="the name of a file beside this one")
 
 
 KNOWN_KEYS: Final = tuple(SettingsEntry.model_fields)
@@ -107,6 +131,7 @@ class YamlCatalog:
         self._lock = threading.Lock()
         self._signature: tuple[int, int] | None = None
         self._catalog = _Catalog()
+        self._weights = WeightFiles(_page_or_pattern)
 
     def settings(self, site: str) -> SiteSettings:
         """Give a site's settings: its entry over the file's defaults; defaults alone when it is not listed.
@@ -115,7 +140,11 @@ class YamlCatalog:
             BadSettings: the file cannot be read; the message says where and what to do.
         """
         catalog = self._read()
-        return catalog.sites.get(site) or SiteSettings(site=site, **catalog.defaults)
+        settings = catalog.sites.get(site) or SiteSettings(site=site, **catalog.defaults)
+        if not settings.weights_file or self._path is None:
+            return settings
+        weights = self._weights.read(self._path.parent / settings.weights_file)
+        return replace(settings, page_weights=settings.page_weights + weights)
 
     def listed(self) -> tuple[str, ...]:
         """Give the sites that have an entry, in the file's order.
@@ -225,7 +254,13 @@ def _entry(tree: object, where: str) -> dict[str, Any]:
         message = f"{where}: {place} is {_shown(fault['input'])}{reason}; {key} must be {wanted}"
         raise BadSettings(message) from error
     values = entry.model_dump(exclude_unset=True)
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    return {key: _frozen(value) for key, value in values.items()}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(value.items())
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _settings(site: str, values: Mapping[str, Any], where: str) -> SiteSettings:

@@ -22,7 +22,7 @@ from assets.schemas import FETCHES, ROBOTS
 from assets.url.host import suffix_list_version
 from assets.warc.cdxj import cdxj
 from assets.warc.digest import payload_digest
-from assets.warc.records import Place, StoredCopy
+from assets.warc.records import Place, StoredCopy, capture_members
 from assets.warc.writing import WarcBatch
 from resources.ports import FetchResponse
 
@@ -34,7 +34,7 @@ class Stored:
     place: Place
     body_place: Place
     digest: str
-    member: bytes  # the gzip member of the capture
+    member: bytes | None = None  # a gzip member with the payload; None: there is none, or nobody parses ahead
 
 
 class LayerBatches:
@@ -64,13 +64,15 @@ class LayerBatches:
         batch = self._open()
         if outcome is FetchOutcome.NOT_MODIFIED and item.validators is not None:
             copy = item.validators.copy
-            place, member = batch.add(response, digest=copy.payload_digest, original=copy)
-            return Stored(place, copy.place, copy.payload_digest, member)
+            place, _ = batch.add(response, digest=copy.payload_digest, original=copy)
+            return Stored(place, copy.place, copy.payload_digest)
         digest = payload_digest(response.body)
         original = self._payloads.get(digest) or self._crawl.payloads.get(digest)
         if original is not None and response.body and response.truncated is None:
-            place, member = batch.add(response, digest=digest, original=original)
-            return Stored(place, original.place, digest, member)
+            place, _ = batch.add(response, digest=digest, original=original)
+            # At this address the links of a stored payload may lead elsewhere.
+            whole = capture_members(response, digest=digest, original=None)[0] if self._ahead is not None else None
+            return Stored(place, original.place, digest, whole)
         place, member = batch.add(response, digest=digest)
         self._payloads.setdefault(digest, StoredCopy(response.request.url, response.started_at, digest, place))
         return Stored(place, place, digest, member)
@@ -79,7 +81,7 @@ class LayerBatches:
         """Take a row of ``fetches``, and its capture if it has one; it is committed with the open batch."""
         row["crawl_id"] = self._crawl.crawl_id
         self._rows.add(row)
-        if self._ahead is not None and stored is not None and stored.place == stored.body_place:
+        if self._ahead is not None and stored is not None and stored.member is not None:
             self._ahead.offer(row, stored.member)
 
     def add_robots(self, row: dict[str, Any]) -> None:

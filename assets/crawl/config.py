@@ -25,6 +25,26 @@ class CrawlConfig(dg.Config):
     new_crawl: bool = Field(default=False, description="Begin a new crawl even if the last one was interrupted.")
 
 
+class RefreshConfig(dg.Config):
+    """Empty fields leave the site's settings (sites.yaml) as they are."""
+
+    max_pages: int | None = Field(default=None, description="Most pages to ask in this refresh.")
+    min_delay_s: float | None = Field(
+        default=None, description="Least seconds between two requests to a host; 0 only for servers of your own."
+    )
+    allow_private_networks: bool | None = Field(
+        default=None, description="Fetch from private and loopback addresses too."
+    )
+
+    def as_crawl_config(self) -> CrawlConfig:
+        """Give the same for the walk."""
+        return CrawlConfig(
+            max_pages=self.max_pages,
+            min_delay_s=self.min_delay_s,
+            allow_private_networks=self.allow_private_networks,
+        )
+
+
 def with_config(settings: SiteSettings, config: CrawlConfig, *, depth_limit: int) -> SiteSettings:
     """Put run config over a site's settings.
 

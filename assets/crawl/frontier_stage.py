@@ -1,4 +1,4 @@
-"""The frontier stage of a depth: what the layer before links, less what is known, refused or beyond the budget."""
+"""The frontier stage of a layer: what the layer before links, less what is known, refused or beyond the budget."""
 
 from typing import Any
 
@@ -7,8 +7,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.due_pages import due_now, refresh_budget
 from assets.crawl.site_crawl import SiteCrawl, StageResult
-from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets, with_sitemap_entries
+from assets.frontier.candidates import (
+    CANDIDATES,
+    due_candidates,
+    flat_links,
+    link_candidates,
+    new_targets,
+    with_sitemap_entries,
+)
 from assets.frontier.expand import Expansion, expand
 from assets.frontier.traps import TrapBudgets
 from assets.schemas import FRONTIER, LINKS, REFUSALS
@@ -18,22 +26,27 @@ from resources.ports import QueryEngine
 
 
 def frontier(crawl: SiteCrawl, layer: names.Layer) -> StageResult:
-    """Make the frontier of a depth; when this crawl has made it already, only count it."""
+    """Make the frontier of a layer; when this crawl has made it already, only count it."""
     if not crawl.is_done(layer.frontier):
         depth = layer.number
-        candidates = _seed_candidates(crawl) if layer.before is None else _found_candidates(crawl, layer.before)
         traps = _budgets(crawl)
+        if layer.before is not None:
+            candidates = _found_candidates(crawl, layer.before)
+        else:
+            candidates = _seed_candidates(crawl) if layer.kind == "depth" else due_candidates(due_now(crawl))
         expansion = expand(
             candidates,
             depth=depth,
-            budget=max(0, crawl.settings.max_pages - traps.accepted),
+            budget=refresh_budget(crawl, layer)
+            if layer.kind == "refresh"
+            else max(0, crawl.settings.max_pages - traps.accepted),
             scope_refusal=crawl.scope.refusal,
             traps=traps,
         )
         _write(crawl, layer.name, expansion)
         crawl.mark(layer.frontier, rows_in=candidates.num_rows, rows_out=expansion.frontier.num_rows)
         # Depth 1 has the sitemaps' pages too, which do not hang on depth 0.
-        if depth > 0 and not expansion.frontier.num_rows:
+        if layer.kind == "depth" and depth > 0 and not expansion.frontier.num_rows:
             crawl.mark_empty(depth)
     return _result(crawl, layer.name)
 
@@ -48,9 +61,9 @@ def _budgets(crawl: SiteCrawl) -> TrapBudgets:
     """Give the budgets per URL pattern, filled with what this crawl has accepted so far."""
     if crawl.traps is None:
         crawl.traps = TrapBudgets()
-        for chunk in crawl.rows(names.T_FRONTIER, ["url"])["url"].chunks:
-            for url in chunk:
-                crawl.traps.accept(url.as_py())
+        urls = pc.unique(crawl.own_or_all_rows(names.T_FRONTIER, ["url"])["url"].combine_chunks())
+        for url in urls:
+            crawl.traps.accept(url.as_py())
     return crawl.traps
 
 
@@ -95,7 +108,7 @@ def _found_candidates(crawl: SiteCrawl, before: names.Layer) -> pa.Table:
     found = CANDIDATES.empty_table()
     if links.num_rows:
         found = link_candidates(crawl.ports.engine.run(new_targets(flat_links(links), known)))
-    if before != names.depth(0):
+    if before not in (names.depth(0), names.refresh(0)):
         return found
     entries = crawl.rows(names.T_SITEMAP_ENTRIES, ["url", "url_key", "sitemap_url", "sitemap_priority"])
     return with_sitemap_entries(found, entries.filter(pc.invert(pc.is_in(entries["url_key"], known["url_key"]))))
@@ -110,6 +123,7 @@ def _candidate(url: str, key: str, found_by: str, found_on: str, sitemap_priorit
         "found_on": found_on,
         "in_links": 0,
         "sitemap_priority": sitemap_priority,
+        "worth": None,
     }
 
 

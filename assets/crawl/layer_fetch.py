@@ -55,7 +55,7 @@ class LayerFetch:
             keeps_ends: whether ``ends`` is wanted; a frontier of millions would fill the memory with it.
         """
         self._crawl = crawl
-        self._layer = layer
+        self.layer = layer
         self._known = known
         self._robots = robots
         self._keeps_ends = keeps_ends
@@ -87,10 +87,10 @@ class LayerFetch:
 
         def stored() -> tuple[int, OpenChains, list[dict[str, Any]]]:
             recovered = self._batches.recover()
-            chains = OpenChains(self._crawl, self._crawl.rows(names.T_FETCHES, list(COLUMNS), layer=self._layer))
+            chains = OpenChains(self._crawl, self._crawl.rows(names.T_FETCHES, list(COLUMNS), layer=self.layer))
             if not self._keeps_ends:
                 return recovered, chains, []
-            rows = self._crawl.rows(names.T_FETCHES, layer=self._layer).filter(pc.field("is_final"))
+            rows = self._crawl.rows(names.T_FETCHES, layer=self.layer).filter(pc.field("is_final"))
             return recovered, chains, rows.to_pylist()
 
         recovered, chains, ends = await self._crawl.to_thread(stored)

@@ -60,7 +60,7 @@ class LinksAhead:
         self._held_bytes = 0
 
     def offer(self, row: Mapping[str, Any], member: bytes) -> None:
-        """Take a capture with a payload of its own, if it is a page whose links will be wanted."""
+        """Take a capture, with a record that holds its payload, if it is a page whose links will be wanted."""
         if row["purpose"] != Purpose.PAGE or row["outcome"] not in READABLE:
             return
         if self._readers.held_bytes > MAX_HELD_BYTES:

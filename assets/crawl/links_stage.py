@@ -27,6 +27,7 @@ _CAPTURE_COLUMNS: Final = (
     *_CAPTURE_KEY,
     "outcome",
     "purpose",
+    "record_type",
     "url",
     "content_type",
     "robots_tag",
@@ -67,6 +68,9 @@ def _captures_to_parse(crawl: SiteCrawl, layer: names.Layer) -> tuple[int, list[
         & (pc.field("purpose") == Purpose.PAGE.value)
         & pc.field("body_warc_file").is_valid()
     )
+    if layer.kind == "refresh":
+        # A page that is as it was links what it linked.
+        readable &= pc.field("record_type") == "response"
     captures = crawl.rows(names.T_FETCHES, list(_CAPTURE_COLUMNS), layer=layers).filter(readable)
     parsed = crawl.rows(names.T_LINKS, list(_CAPTURE_KEY), layer=layer.name)
     todo = captures.join(parsed, list(_CAPTURE_KEY), join_type="left anti") if parsed.num_rows else captures

@@ -10,17 +10,20 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl.archive_checks import Start, digests_check, errors_check, revisits_check
+from assets.crawl.due_pages import due_sitemaps
 from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
 from assets.crawl.layer_fetch import LayerFetch
 from assets.crawl.layer_files import WARC_SUFFIX
 from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.seed_stage import robots_book
 from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.crawl.sitemap_stage import read_sitemaps
 from assets.derived import CheckResult
 from assets.fetch.dead import END_COLUMNS, FIRST_IN_LINE, dead_pages, left_by_last_crawl
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.outcome import ERRORS
 from assets.fetch.supply import FrontierSupply
+from assets.seeds.sitemaps.following import SitemapWalk
 
 ONE_OUTCOME: Final = "every_url_has_one_outcome"
 
@@ -60,8 +63,18 @@ async def raw_batches(crawl: SiteCrawl, layer: names.Layer, *, reads_links: bool
         recovered = await fetch.resume()
         rows, supply = await crawl.to_thread(_supply, crawl, fetch, layer)
         await fetch.run_supply(supply)
+        if layer == names.refresh(0):
+            await _read_due_sitemaps(crawl, layer)
         await crawl.to_thread(crawl.mark, key, rows_in=rows, rows_out=rows)
     return await crawl.to_thread(_result, crawl, layer, recovered)
+
+
+async def _read_due_sitemaps(crawl: SiteCrawl, layer: names.Layer) -> None:
+    urls = await crawl.to_thread(due_sitemaps, crawl)
+    if urls:
+        fetch = LayerFetch(crawl, layer.name, known=set(), robots=await crawl.to_thread(robots_book, crawl))
+        await fetch.resume()
+        await read_sitemaps(crawl, fetch, SitemapWalk(dict.fromkeys(urls), {}))
 
 
 def outcome_check(frontier: pa.Table, ends: pa.Table) -> CheckResult:
@@ -102,9 +115,13 @@ def _supply(crawl: SiteCrawl, fetch: LayerFetch, layer: names.Layer) -> tuple[in
         "origin_key"
     ]
     fresh = frontier.filter(pc.invert(pc.is_in(frontier["url_key"], ended)))
-    where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
-    before = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
     item_of = partial(_item, crawl, layer.name)
+    if layer.kind == "refresh":
+        # The schedule has decided who rests, and what comes first.
+        return frontier.num_rows, FrontierSupply(fresh, item_of)
+    where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
+    where &= ~pc.field("layer").isin([step.name for step in names.REFRESH_LAYERS])
+    before = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
     dead = dead_pages(before, now=crawl.ports.clock.now())
     resting = pc.is_in(fresh["url_key"], pa.array(dead, pa.string()))
     for row in fresh.filter(resting).to_pylist():

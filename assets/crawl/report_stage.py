@@ -68,6 +68,36 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
     )
 
 
+def refresh_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
+    """Sum a refresh up and mark it finished.
+
+    Args:
+        outcome: ``ok``, or why nothing was asked.
+        reason: the sentence that goes with it.
+    """
+    columns = ["layer", "origin_key", "is_final", *SUMMARY_COLUMNS]
+    fetches = crawl.rows(names.T_FETCHES, columns)
+    ends = fetches.filter(pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value))
+    due, new = (ends.filter(pc.field("layer") == layer.name) for layer in names.REFRESH_LAYERS)
+    outcomes = counts(due["outcome"])
+    answered = due.filter(pc.field("outcome").isin([outcome.value for outcome in READABLE]))
+    changed = answered.filter(pc.field("record_type") == "response").num_rows
+    found = new.filter(pc.field("outcome").isin([outcome.value for outcome in READABLE])).num_rows
+    asked = due.num_rows + new.num_rows
+    crawl.mark(names.REFRESH_REPORT, outcome=outcome, reason=reason, rows_in=asked, rows_out=changed + found)
+    metadata: dict[str, Any] = {
+        "outcome": outcome,
+        "reason": reason or "all is well",
+        "pages_asked": due.num_rows,
+        "payloads_changed": changed,
+        "payloads_as_before": answered.num_rows - changed,
+        "new_pages": found,
+        "outcomes": dg.MetadataValue.json(outcomes),
+        **fetch_summary(fetches, outcomes),
+    }
+    return StageResult(outcome, reason, rows_in=asked, rows_out=changed + found, metadata=metadata)
+
+
 def crawl_numbers(crawl: SiteCrawl, fetches: pa.Table) -> dict[str, Any]:
     """Count a crawl from its tables: one final outcome per frontier row, and refusals."""
     frontier = crawl.rows(names.T_FRONTIER, ["url_key", "layer"])

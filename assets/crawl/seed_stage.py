@@ -15,7 +15,7 @@ from assets import names
 from assets.crawl.layer_fetch import LayerFetch
 from assets.crawl.robots_book import RobotsBook
 from assets.crawl.site_crawl import SiteCrawl, StageResult
-from assets.crawl.sitemap_stage import SitemapTally, read_sitemaps
+from assets.crawl.sitemap_stage import SitemapTally, read_sitemaps, sitemaps_of_seeds
 from assets.derived import CheckResult
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.robots import RobotsVerdict
@@ -38,7 +38,7 @@ async def seed_check(crawl: SiteCrawl, groups: Sequence[SeedGroup]) -> StageResu
         rows = await _ask_seeds(crawl, fetch, groups, book)
         tally = SitemapTally()
         if any(row["usable"] for row in rows) and crawl.settings.max_depth > 0:
-            tally = await read_sitemaps(crawl, fetch, rows)
+            tally = await read_sitemaps(crawl, fetch, sitemaps_of_seeds(rows))
         table = pa.Table.from_pylist(
             [{"site": crawl.site, "crawl_id": crawl.crawl_id, **row} for row in rows], schema=SEEDS
         )

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl import crawl_log
 from assets.crawl.blocking import in_thread
+from assets.crawl.crawl_log import CrawlKind
 from assets.crawl.link_readers import LinkReaders
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.robots_book import RobotsBook
@@ -53,12 +54,14 @@ class SiteCrawl:
     scope: Scope
     key_rules: KeyRules
     ports: CrawlPorts
+    kind: CrawlKind
     scheduler: FetchScheduler
     watch: Watch
     scratch: Path  # local folder for WARC files under construction
     readers: LinkReaders | None = None  # parse pages ahead
     robots: RobotsBook | None = None  # once a stage has opened it
     traps: TrapBudgets | None = None  # once a stage has filled them with the frontier so far
+    due: pa.Table | None = None  # what a refresh asks, once a stage has looked it up
     _done: set[str] | None = None  # stages; the lease keeps others from adding to them
     _empty_layers: frozenset[str] = frozenset()
     _known: set[str] | None = None
@@ -83,6 +86,12 @@ class SiteCrawl:
                 return schema.empty_table().select(columns or schema.names)
             where &= pc.field("layer").isin(layers)
         return self.ports.tables.read(table, sites=[self.site], columns=columns, where=where)
+
+    def own_or_all_rows(self, table: str, columns: list[str]) -> pa.Table:
+        """Read a table as far as this crawl must know it: its own rows, or all of the site when it is a refresh."""
+        if self.kind is CrawlKind.CRAWL:
+            return self.rows(table, columns)
+        return self.ports.tables.read(table, sites=[self.site], columns=columns)
 
     def is_done(self, key: dg.AssetKey) -> bool:
         """Tell whether this crawl has done a stage."""
@@ -121,7 +130,7 @@ class SiteCrawl:
         self._empty_layers = frozenset(layer.name for layer in layers[1:])
 
     def known_keys(self) -> set[str]:
-        """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused.
+        """Give the url_keys that this crawl has decided about: to fetch, fetched, or refused; for a refresh, any crawl.
 
         One set for the whole walk: whoever decides about an address adds it.
         """
@@ -132,7 +141,7 @@ class SiteCrawl:
                 (names.T_REFUSALS, ["url_key"]),
                 (names.T_FETCHES, ["url_key", "origin_key"]),
             ):
-                for column in self.rows(table, columns).columns:
+                for column in self.own_or_all_rows(table, columns).columns:
                     self._known.update(column.to_pylist())
         return self._known
 

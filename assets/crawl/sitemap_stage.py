@@ -35,22 +35,30 @@ class SitemapTally:
     trust: LastmodTrust = LastmodTrust.UNKNOWN
 
 
-async def read_sitemaps(crawl: SiteCrawl, fetch: LayerFetch, seeds: Sequence[Mapping[str, Any]]) -> SitemapTally:
-    """Read the sitemaps that the robots.txt of the usable seeds name, or else those at the usual place.
+def sitemaps_of_seeds(seeds: Sequence[Mapping[str, Any]]) -> SitemapWalk:
+    """Begin with the sitemaps that the robots.txt of the usable seeds name, or else those at the usual place.
 
     Args:
-        crawl: the site's.
-        fetch: of the seed layer.
         seeds: rows of the ``seeds`` table.
     """
     usable = [row for row in seeds if row["usable"]]
-    walk = SitemapWalk(
+    return SitemapWalk(
         dict.fromkeys(url for row in usable for url in row["sitemaps"]),
         dict.fromkeys(f"{host_key(row['final_url'])}/sitemap.xml" for row in usable),
     )
+
+
+async def read_sitemaps(crawl: SiteCrawl, fetch: LayerFetch, walk: SitemapWalk) -> SitemapTally:
+    """Read sitemaps and all that they lead to.
+
+    Args:
+        crawl: the site's.
+        fetch: of the layer that asks for them.
+        walk: where to begin.
+    """
     rows = _SitemapRows(crawl)
     while wave := walk.next_wave():
-        await fetch.run([_sitemap_item(crawl, listed.url) for listed in wave])
+        await fetch.run([_sitemap_item(crawl, fetch.layer, listed.url) for listed in wave])
         for listed in wave:
             await crawl.to_thread(_take, crawl, walk, rows, listed, fetch.ends[listed.url])
     return await crawl.to_thread(_tally, crawl, walk, rows)
@@ -131,10 +139,10 @@ class _SitemapRows:
             self._entries.append(pa.Table.from_pylist(rows, schema=SITEMAP_ENTRIES))
 
 
-def _sitemap_item(crawl: SiteCrawl, url: str) -> FetchItem:
+def _sitemap_item(crawl: SiteCrawl, layer: str, url: str) -> FetchItem:
     return FetchItem(
         site=crawl.site,
-        layer=names.SEED_LAYER,
+        layer=layer,
         purpose=Purpose.SITEMAP,
         url=url,
         url_key=url_key(url, crawl.key_rules),

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import AsyncIterator, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,17 +18,15 @@ from assets import names
 from assets.crawl import crawl_log
 from assets.crawl.blocking import in_thread
 from assets.crawl.config import CrawlConfig, with_config
-from assets.crawl.crawl_log import CrawlState
-from assets.crawl.frontier_stage import frontier, start_engine
+from assets.crawl.crawl_log import CrawlKind, CrawlState
+from assets.crawl.frontier_stage import start_engine
 from assets.crawl.layer_files import take_up_files
 from assets.crawl.link_readers import LinkReaders
-from assets.crawl.links_stage import links, start_workers
+from assets.crawl.links_stage import start_workers
 from assets.crawl.ports import CrawlPorts
-from assets.crawl.raw_stage import raw_batches
-from assets.crawl.report_stage import crawl_report
 from assets.crawl.scheduler import FetchScheduler
-from assets.crawl.seed_stage import seed_check
 from assets.crawl.site_crawl import SiteCrawl, StageResult
+from assets.crawl.site_stages import Stage, crawl_stages, refresh_stages
 from assets.crawl.sweep import Sweeper, scratch_folder, swept_metadata
 from assets.crawl.watch import Watch
 from assets.seeds.check import SeedGroup, seed_groups
@@ -86,6 +85,7 @@ class WalkPlan:
     config: CrawlConfig
     depth_limit: int  # of the asset graph
     run_id: str
+    kind: CrawlKind = CrawlKind.CRAWL
 
 
 async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEvent]:
@@ -162,18 +162,19 @@ async def _walk_site(site: str, shared: _Shared) -> None:
             await asyncio.shield(asyncio.to_thread(lease.__exit__, None, None, None))
 
 
+def _stages(crawl: SiteCrawl, groups: Sequence[SeedGroup], plan: WalkPlan) -> AsyncIterator[Stage]:
+    if plan.kind is CrawlKind.REFRESH:
+        return refresh_stages(crawl, plan.selected)
+    return crawl_stages(crawl, groups, plan.selected, depth_limit=plan.depth_limit)
+
+
 def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
     """Find the crawl to carry on, or start one."""
     plan, ports = shared.plan, shared.ports
     settings = with_config(ports.catalog.settings(site), plan.config, depth_limit=plan.depth_limit)
     now = ports.clock.now()
-    latest = crawl_log.latest_crawl(ports.tables, site)
-    from_start = bool({names.SEED_CHECK, names.depth(0).frontier} & set(plan.selected))
-    state: CrawlState | None = latest
-    if from_start:
-        state = crawl_log.crawl_to_carry_on(latest, now=now, new_crawl=plan.config.new_crawl)
-    elif latest is None:
-        raise StageMissing(f"{site} has no crawl yet: materialize seeds/seed_check and depth_0/frontier first")
+    latest = crawl_log.latest_crawl(ports.tables, site, plan.kind)
+    state = _to_carry_on(site, latest, plan, now)
     crawl_id = state.crawl_id if state is not None else crawl_log.new_crawl_id(now)
     if state is None and latest is not None and not latest.is_finished:
         take_up_files(ports, site, latest.crawl_id)  # it is not carried on, so nobody else will
@@ -182,7 +183,7 @@ def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
             ports.tables,
             site=site,
             crawl_id=crawl_id,
-            stages=[crawl_log.STARTED],
+            stages=[plan.kind],
             at=now,
             run_id=plan.run_id,
             max_depth=settings.max_depth,
@@ -196,6 +197,7 @@ def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
         scope=Scope.of(settings, [url for group in groups for url in group.urls]),
         key_rules=KeyRules.of(settings),
         ports=ports,
+        kind=plan.kind,
         scheduler=shared.scheduler,
         watch=shared.watch,
         scratch=shared.scratch,
@@ -204,70 +206,26 @@ def _begin(site: str, shared: _Shared) -> tuple[SiteCrawl, list[SeedGroup]]:
     return crawl, groups
 
 
+def _to_carry_on(site: str, latest: CrawlState | None, plan: WalkPlan, now: datetime) -> CrawlState | None:
+    """Give the crawl that a run goes on with; None when it begins one.
+
+    Raises:
+        StageMissing: the run begins in the middle, and there is no crawl.
+    """
+    is_refresh = plan.kind is CrawlKind.REFRESH
+    first = {names.refresh(0).frontier} if is_refresh else {names.SEED_CHECK, names.depth(0).frontier}
+    if not first & set(plan.selected):
+        if latest is None:
+            shown = " or ".join(sorted(key.to_user_string() for key in first))
+            raise StageMissing(f"{site} has nothing to go on with: materialize {shown} first")
+        return latest
+    if is_refresh:
+        return crawl_log.refresh_to_carry_on(latest, now=now)
+    return crawl_log.crawl_to_carry_on(latest, now=now, new_crawl=plan.config.new_crawl)
+
+
 def remembered_seeds(tables: TableStore, site: str) -> list[str]:
     """Give the usable seeds of a site's last seed check that found any."""
     rows = tables.read(names.T_SEEDS, sites=[site], columns=["crawl_id", "seed_url", "usable"]).to_pylist()
     newest = max((row["crawl_id"] for row in rows if row["usable"]), default="")
     return [row["seed_url"] for row in rows if row["usable"] and row["crawl_id"] == newest]
-
-
-async def _stages(
-    crawl: SiteCrawl, groups: list[SeedGroup], plan: WalkPlan
-) -> AsyncIterator[tuple[dg.AssetKey, StageResult]]:
-    """Go through the selected stages in order."""
-    selected = set(plan.selected)
-    stopped: StageResult | None = None
-    if names.SEED_CHECK in selected:
-        crawl.watch.enter(crawl.site, names.SEED_CHECK)
-        result = await seed_check(crawl, groups)
-        yield names.SEED_CHECK, result
-        stopped = result if result.outcome != "ok" else None
-    else:
-        stopped = await in_thread(_earlier_refusal, crawl)
-    for layer in map(names.depth, range(plan.depth_limit + 1)):
-        beyond = layer.number > crawl.settings.max_depth
-        for key, needs in (
-            (layer.frontier, layer.before.links if layer.before else None),
-            (layer.raw_batches, layer.frontier),
-            (layer.links, layer.raw_batches),
-        ):
-            if key not in selected:
-                continue
-            if stopped is not None:
-                yield key, StageResult(outcome=stopped.outcome, reason=stopped.reason)
-            elif beyond:
-                yield key, StageResult(outcome="beyond_max_depth", reason=f"max_depth is {crawl.settings.max_depth}")
-            else:
-                if needs is not None:
-                    await in_thread(_require, crawl, needs, key)
-                crawl.watch.enter(crawl.site, key)
-                if key == layer.frontier:
-                    yield key, await in_thread(frontier, crawl, layer)
-                elif key == layer.raw_batches:
-                    yield key, await raw_batches(crawl, layer, reads_links=layer.links in selected)
-                else:
-                    yield key, await in_thread(links, crawl, layer)
-    if names.CRAWL_REPORT in selected:
-        if stopped is None:
-            last = names.depth(min(crawl.settings.max_depth, plan.depth_limit)).links
-            await in_thread(_require, crawl, last, names.CRAWL_REPORT)
-        crawl.watch.enter(crawl.site, names.CRAWL_REPORT)
-        outcome, reason = (stopped.outcome, stopped.reason) if stopped else ("ok", "")
-        yield names.CRAWL_REPORT, await in_thread(crawl_report, crawl, outcome=outcome, reason=reason)
-
-
-def _earlier_refusal(crawl: SiteCrawl) -> StageResult | None:
-    """Give the verdict of this crawl's seed check when it stopped the crawl."""
-    stage = names.SEED_CHECK.to_user_string()
-    marks = [row for row in crawl.rows(names.T_CRAWLS).to_pylist() if row["stage"] == stage]
-    if marks and marks[-1]["outcome"] != "ok":
-        return StageResult(outcome=marks[-1]["outcome"], reason=marks[-1]["reason"])
-    return None
-
-
-def _require(crawl: SiteCrawl, needed: dg.AssetKey, for_key: dg.AssetKey) -> None:
-    if not crawl.is_done(needed):
-        raise StageMissing(
-            f"{for_key.to_user_string()} of {crawl.site} needs {needed.to_user_string()} of crawl {crawl.crawl_id}: "
-            "materialize that first"
-        )

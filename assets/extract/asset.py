@@ -21,7 +21,7 @@ class PagesConfig(dg.Config):
 
 @derived_asset(
     key=names.PAGES,
-    deps=[names.CRAWL_REPORT],
+    deps=[names.CRAWL_REPORT, names.REFRESH_REPORT],
     group="content",
     description="One row per version of a fetched HTML page: title, main text as Markdown and plain, language, dates, "
     "charset, quality flags, fingerprints; page_state says which is current and whether the page lives. Read by "

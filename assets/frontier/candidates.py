@@ -11,10 +11,11 @@ CANDIDATES = pa.schema(
         column("url_key", pa.string(), "sameness"),
         column("url", pa.string(), "the spelling found first"),
         column("other_urls", pa.list_(pa.string()), "further spellings"),
-        column("found_by", pa.string(), "seed, hub, link or sitemap"),
+        column("found_by", pa.string(), "seed, hub, due, link or sitemap"),
         column("found_on", pa.string(), "url_key of the first page that links it, or the sitemap"),
         column("in_links", pa.int64(), "pages that link it"),
         column("sitemap_priority", pa.float64(), "of its sitemap entry", optional=True),
+        column("worth", pa.float64(), "of a visit to a page that is due: its priority", optional=True),
     ]
 )
 
@@ -79,6 +80,7 @@ def link_candidates(targets: pa.Table) -> pa.Table:
         "found_on": targets["found_on"],
         "in_links": targets["in_links"],
         "sitemap_priority": pa.nulls(targets.num_rows, pa.float64()),
+        "worth": pa.nulls(targets.num_rows, pa.float64()),
     }
     return pa.table(columns).cast(CANDIDATES)
 
@@ -102,5 +104,26 @@ def with_sitemap_entries(found: pa.Table, entries: pa.Table) -> pa.Table:
         "found_on": alone["sitemap_url"],
         "in_links": pa.repeat(0, alone.num_rows),
         "sitemap_priority": alone["sitemap_priority"],
+        "worth": pa.nulls(alone.num_rows, pa.float64()),
     }
     return pa.concat_tables([linked, pa.table(columns).cast(CANDIDATES)])
+
+
+def due_candidates(due: pa.Table) -> pa.Table:
+    """Turn pages that are due into candidates.
+
+    Args:
+        due: with ``url``, ``url_key`` and ``priority``, the worth of a visit.
+    """
+    count = due.num_rows
+    columns = {
+        "url_key": due["url_key"],
+        "url": due["url"],
+        "other_urls": pa.array([[]] * count, CANDIDATES.field("other_urls").type),
+        "found_by": pa.repeat("due", count),
+        "found_on": pa.repeat("", count),
+        "in_links": pa.repeat(0, count),
+        "sitemap_priority": pa.nulls(count, pa.float64()),
+        "worth": due["priority"],
+    }
+    return pa.table(columns).cast(CANDIDATES)

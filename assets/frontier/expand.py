@@ -69,8 +69,8 @@ def _refusal(
 ) -> Refusal | None:
     url = candidate["url"]
     refusal = scope_refusal(url)
-    # What a person chose is no trap.
-    if refusal is None and candidate["found_by"] not in ("seed", "hub"):
+    # What a person chose is no trap, nor what has been accepted before.
+    if refusal is None and candidate["found_by"] not in ("seed", "hub", "due"):
         refusal = trap(url) or traps.refusal(url)
     return refusal
 
@@ -102,7 +102,9 @@ def _frontier_row(candidate: Mapping[str, Any], depth: int) -> dict[str, Any]:
         "url": candidate["url"],
         "url_key": candidate["url_key"],
         "host_key": host_key(candidate["url"]),
-        "priority": priority(
+        "priority": candidate["worth"]
+        if candidate["worth"] is not None
+        else priority(
             depth=depth,
             in_links=candidate["in_links"],
             found_by=candidate["found_by"],

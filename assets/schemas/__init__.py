@@ -24,6 +24,7 @@ from assets.schemas.crawling import (
     SITEMAP_ENTRIES,
     SITEMAP_FILES,
 )
+from assets.schemas.recrawl import PAGE_SCHEDULE, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
     EXACT_DUPLICATES,
@@ -53,6 +54,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_FEED_STATE: FEED_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
+    names.T_PAGE_SCHEDULE: PAGE_SCHEDULE,
+    names.T_SITE_SCHEDULE: SITE_SCHEDULE,
 }
 
 __all__ = [
@@ -68,6 +71,7 @@ __all__ = [
     "NEAR_DUPLICATES",
     "NEAR_PAIRS",
     "PAGES",
+    "PAGE_SCHEDULE",
     "PAGE_STATE",
     "REFUSALS",
     "RESOURCE",
@@ -76,6 +80,7 @@ __all__ = [
     "SITEMAP_ENTRIES",
     "SITEMAP_FILES",
     "SITE_MAP",
+    "SITE_SCHEDULE",
     "TABLES",
     "UTC_TIME",
     "column",

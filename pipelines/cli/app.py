@@ -63,6 +63,19 @@ def crawl(
 
 
 @app.command()
+def refresh(
+    site: Annotated[str, typer.Argument(help="A site that was crawled, by its name or an address of it.")],
+    max_pages: Annotated[int | None, typer.Option(min=1, help="Most pages to ask.")] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a site for the pages that are due, within its budget, and derive what changed."""
+    from pipelines.cli.refresh import refresh as refresh_site
+
+    raise typer.Exit(refresh_site(site, max_pages=max_pages, store=store, as_json=as_json))
+
+
+@app.command()
 def demo(store: StoreOption = None) -> None:
     """Serve the small site that ships with Isobath on loopback, and crawl it. No internet needed."""
     from pipelines.cli.demo import crawl_demo_site
@@ -112,10 +125,35 @@ def why(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell the history of an address: found where, each attempt and outcome, captures, texts, duplicates, index."""
+    """Tell the history of an address: found where, each attempt and outcome, texts, duplicates, when it is due."""
     from pipelines.cli.why import print_history
 
     raise typer.Exit(print_history(url, site=site, store=store, as_json=as_json))
+
+
+@app.command()
+def plan(
+    site: Annotated[str | None, typer.Option(help="Only this site, in detail; default: all sites, a row each.")] = None,
+    requests_per_day: Annotated[
+        float | None, typer.Option(min=0, help="What would so many requests a day buy, hubs among them?")
+    ] = None,
+    freshness_target_days: Annotated[
+        float | None, typer.Option(min=0.001, help="What would it cost that no copy is expected to be older?")
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a recrawl budget buys and what a freshness target costs; changes nothing."""
+    from pipelines.cli.plan import print_plan
+
+    code = print_plan(
+        site,
+        requests_per_day=requests_per_day,
+        freshness_target_days=freshness_target_days,
+        store=store,
+        as_json=as_json,
+    )
+    raise typer.Exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -79,12 +79,12 @@ def crawl_site(request: CrawlRequest, *, store: str | None, as_json: bool) -> in
         deployment.resources["catalog"].settings(site)
         deployment.objects.check()
         result = _run(deployment, site, seeds, request)
-    if _was_interrupted(result):
+    if was_interrupted(result):
         errors.print("isobath: interrupted; what was fetched is stored, and the same command carries on")
         return INTERRUPTED
     summary = crawl_summary(deployment, site)
     if not result.success:
-        for sentence in _failures(result):
+        for sentence in failures(result):
             errors.print(f"[red]isobath:[/red] {escape(sentence)}", highlight=False)
         return FAILED
     if as_json:
@@ -128,12 +128,14 @@ def _run(deployment: Deployment, site: str, seeds: list[str], request: CrawlRequ
         deployment.resources["workers"].close()
 
 
-def _was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+def was_interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    """Tell whether a person broke into a run."""
     errors = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
     return any(error is not None and error.cls_name == "DagsterExecutionInterruptedError" for error in errors)
 
 
-def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
+def failures(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Give what the failed steps of a run say, one sentence each."""
     sentences = []
     for event in result.all_events:
         if not event.is_step_failure:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from assets.crawl.crawl_log import FINISHED, latest_crawl
+from assets.crawl.crawl_log import latest_crawl
 from assets.crawl.report_stage import REPORT_FILE
 from pipelines.deployments import Deployment
 
@@ -17,7 +17,8 @@ def crawl_summary(deployment: Deployment, site: str) -> dict[str, Any]:
     """Sum up the last crawl of a site and what was derived from it."""
     tables, objects = deployment.tables, deployment.objects
     state = latest_crawl(tables, site)
-    if state is None or not state.is_finished:
+    finished = state.finished if state is not None else None
+    if state is None or finished is None:
         return {"site": site, "outcome": "unfinished", "reason": "the crawl did not reach its report"}
     report = json.loads(objects.get(names.report_prefix(site, state.crawl_id) + REPORT_FILE))
     exact = tables.read(names.T_EXACT_DUPLICATES, sites=[site], columns=["url_key", "representative_key"]).to_pylist()
@@ -27,7 +28,7 @@ def crawl_summary(deployment: Deployment, site: str) -> dict[str, Any]:
     findings = tables.read(names.T_FINDINGS, sites=[site], columns=["finding"]).column("finding").to_pylist()
     return {
         **report,
-        "seconds": (state.stages[FINISHED]["at"] - state.started_at).total_seconds(),
+        "seconds": (finished["at"] - state.started_at).total_seconds(),
         "page_states": dict(Counter(page_states)),
         "exact_duplicates": sum(row["url_key"] != row["representative_key"] for row in exact),
         "near_duplicates": near.num_rows,

@@ -1,4 +1,4 @@
-"""The why command: what happened to an address, and what it is today."""
+"""The why command: what happened to an address, what it is today, and when it is asked again."""
 
 import json
 
@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assets.crawl.history import HistoryEvent, history_of
+from assets.recrawl.serving import explanation_of
 from pipelines.cli.explain import explained, print_answers
 from pipelines.cli.parts import deployment_for
 
@@ -18,10 +19,14 @@ def print_history(address: str, *, site: str | None, store: str | None, as_json:
     deployment = deployment_for(store)
     site, today = explained(deployment, address, site)
     events = history_of(today.url_key, site, deployment.tables)
+    schedule = explanation_of(deployment.tables, site, today.url_key, deployment.resources["clock"].now())
+    due = schedule.sentence if schedule else ""
     console = Console(soft_wrap=True)
     if as_json:
         facts = {name: getattr(today, name) for name in _TODAY}
-        console.print_json(json.dumps({"site": site, **facts, "history": [_plain(event) for event in events]}))
+        console.print_json(
+            json.dumps({"site": site, **facts, "schedule": due, "history": [_plain(event) for event in events]})
+        )
     elif not events:
         console.print(f"Nothing is known of {today.url_key} in {site}.")
     else:
@@ -33,6 +38,8 @@ def print_history(address: str, *, site: str | None, store: str | None, as_json:
             table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", Text(event.what, style="bold"), Text(event.detail))
         console.print(table)
         print_answers(today, _TODAY, console)
+        if due:
+            console.print(Text.assemble(("schedule ", "bold"), due))
     return 0 if events else 1
 
 

@@ -29,6 +29,15 @@ class SiteSettings:
     batch_max_bytes: int = 512 * 1024 * 1024
     batch_max_s: float = 300.0
     max_error_share: float = 0.5  # of the pages of a depth that may end with the same kind of error without a warning
+    requests_per_day: float | None = None  # what recrawls may use; None: a share of the global budget
+    freshness_target_days: float | None = None  # expected age at which a page of weight 1 is asked again
+    hub_every_hours: float = 24.0
+    crawl_every_days: float | None = None  # a full crawl from the seeds, so often; None: when somebody asks for it
+    min_recrawl_hours: float = 1.0  # no page is asked again sooner
+    max_recrawl_days: float = 365.0  # no page is left alone for longer
+    section_weights: tuple[tuple[str, float], ...] = ()  # path prefix, importance; the longest prefix counts
+    page_weights: tuple[tuple[str, float], ...] = ()  # URL or RE2 pattern, importance; the first that fits counts
+    weights_file: str = ""  # more page weights, a line each; already among page_weights
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_depth <= MAX_DEPTH_LIMIT:
@@ -41,6 +50,23 @@ class SiteSettings:
             raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
         if not 0 <= self.max_error_share <= 1:
             raise ValueError(f"max_error_share must be in 0..1, got {self.max_error_share}")
+        self._check_recrawl()
+
+    def _check_recrawl(self) -> None:
+        if self.requests_per_day is not None and self.requests_per_day < 0:
+            raise ValueError(f"requests_per_day must be at least 0, got {self.requests_per_day}")
+        for name in ("freshness_target_days", "hub_every_hours", "crawl_every_days", "min_recrawl_hours"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be more than 0, got {value}")
+        if self.max_recrawl_days * 24 < self.min_recrawl_hours:
+            raise ValueError(
+                "need min_recrawl_hours within max_recrawl_days, "
+                f"got {self.min_recrawl_hours} h, {self.max_recrawl_days} d"
+            )
+        for pattern, weight in self.section_weights + self.page_weights:
+            if weight <= 0:
+                raise ValueError(f"the weight of {pattern!r} must be more than 0, got {weight}")
 
 
 @runtime_checkable

@@ -172,6 +172,32 @@ def test_an_unknown_key_comes_with_a_guess(tmp_path: Path) -> None:
             ),
         ),
         (
+            "sites: {a: {requests_per_day: -1}}",
+            "site 'a': requests_per_day is -1; requests_per_day must be a number of requests, at least 0",
+        ),
+        (
+            "sites: {a: {freshness_target_days: 0}}",
+            "site 'a': freshness_target_days is 0; freshness_target_days must be a number of days, more than 0",
+        ),
+        (
+            "sites: {a: {min_recrawl_hours: 48, max_recrawl_days: 1}}",
+            (
+                "site 'a': need min_recrawl_hours within max_recrawl_days, got 48.0 h, 1.0 d; change one of them "
+                "(settings in defaults count too)"
+            ),
+        ),
+        (
+            "sites: {a: {section_weights: {docs: 2}}}",
+            (
+                "site 'a': section_weights[docs][[key]] is 'docs' (not a path that starts with /); section_weights "
+                "must be path prefixes with a weight of more than 0, as {/docs/: 3}"
+            ),
+        ),
+        (
+            "sites: {a: {page_weights: {'/x': 0}}}",
+            ("site 'a': page_weights[/x] is 0; page_weights must be URLs or RE2 patterns with a weight of more than 0"),
+        ),
+        (
             "sites: {12: }",
             "site 12: not a site name; use a text of letters, digits and . _ - : @ + such as 'docs.example.org'",
         ),

@@ -1,5 +1,6 @@
 """Clocks that a test turns by hand."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 
@@ -22,3 +23,22 @@ class TurnableClock:
         """Turn the clock forward."""
         self._now += timedelta(seconds=seconds)
         self._monotonic_s += seconds
+
+
+class ShiftedClock:
+    """The real clock, moved forward by whole days or hours at will. Durations stay real."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta(0)
+
+    def now(self) -> datetime:
+        """Give the time, and what it was moved by."""
+        return datetime.now(UTC) + self._ahead
+
+    def monotonic_s(self) -> float:
+        """Give real seconds."""
+        return time.monotonic()
+
+    def advance(self, **by: float) -> None:
+        """Move it on; arguments as those of ``timedelta``."""
+        self._ahead += timedelta(**by)

@@ -16,6 +16,7 @@ from resources.clock import SystemClock
 from resources.duckdb_engine import DuckDBEngine
 from resources.http_fetcher import HttpFetcher
 from resources.ports import (
+    Clock,
     DocumentWorkers,
     Fetcher,
     IndexSink,
@@ -100,10 +101,11 @@ class Rig:
     max_depth: int = 3
     lease_s: float = 120.0
     progress: SilentProgress = field(default_factory=SilentProgress)
+    clock: Clock = field(default_factory=SystemClock)
 
     def definitions(self) -> dg.Definitions:
         """Build the definitions on this rig's parts."""
-        clock = SystemClock()
+        clock = self.clock
         settings = replace(settings_from({"ISOBATH_STORE": self.store}), max_depth=self.max_depth)
         parts = {
             "tables": self.tables,
@@ -143,6 +145,22 @@ class Rig:
             )
         )
 
+    def refresh(self, site: str, **config: Any) -> dg.ExecuteInProcessResult:
+        """Ask a site for what is due, and derive what changed."""
+        return (
+            self.definitions()
+            .resolve_job_def("refresh_site")
+            .execute_in_process(
+                instance=self.instance,
+                partition_key=site,
+                run_config={
+                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                    "ops": {"refresh": {"config": config}},
+                },
+                raise_on_error=False,
+            )
+        )
+
     def crawl_range(
         self, sites: Sequence[str], select: Sequence[dg.AssetKey], **config: Any
     ) -> dg.ExecuteInProcessResult:
@@ -174,7 +192,14 @@ class Rig:
         return rows
 
 
-_DERIVED = {names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES, names.INDEX_FEED, names.SITE_MAP}
+_DERIVED = {
+    names.PAGES,
+    names.EXACT_DUPLICATES,
+    names.NEAR_DUPLICATES,
+    names.INDEX_FEED,
+    names.SITE_MAP,
+    names.PAGE_SCHEDULE,
+}
 
 
 def _run_config(crawl: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assets import names
+from assets.crawl.crawl_log import CrawlKind
 from assets.crawl.layer_fetch import LayerFetch
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.scheduler import FetchScheduler
@@ -98,6 +99,7 @@ class Walker:
             scope=Scope.of(settings, [f"http://{site}/"]),
             key_rules=KeyRules(),
             ports=ports,
+            kind=CrawlKind.CRAWL,
             scheduler=scheduler,
             watch=watch,
             scratch=self._scratch,

@@ -5,7 +5,7 @@ import pytest
 from assets import names
 from assets.crawl import crawl_log
 from assets.crawl.config import CrawlConfig, with_config
-from assets.crawl.crawl_log import CrawlState
+from assets.crawl.crawl_log import CrawlKind, CrawlState
 from resources.errors import BadSettings
 from resources.ports import SiteSettings, TableStore
 from tests.support.answers import NOON
@@ -14,7 +14,7 @@ FRONTIER = names.depth(0).frontier.to_user_string()
 
 
 def state(*stages: str, hours_ago: float = 2) -> CrawlState:
-    return CrawlState("1", NOON - timedelta(hours=hours_ago), {stage: {} for stage in stages})
+    return CrawlState(CrawlKind.CRAWL, "1", NOON - timedelta(hours=hours_ago), {stage: {} for stage in stages})
 
 
 def carried_on(latest: CrawlState | None, *, new_crawl: bool = False) -> bool:
@@ -26,7 +26,7 @@ def test_an_interrupted_crawl_is_carried_on() -> None:
 
 
 def test_a_finished_crawl_is_followed_by_a_new_one() -> None:
-    assert not carried_on(state("started", FRONTIER, crawl_log.FINISHED))
+    assert not carried_on(state("started", FRONTIER, crawl_log.FINISHED[CrawlKind.CRAWL]))
     assert not carried_on(None)
 
 
@@ -42,7 +42,7 @@ def test_a_seed_check_alone_is_carried_on_only_while_it_is_young() -> None:
 def test_the_newest_crawl_of_each_site_is_found(tables: TableStore) -> None:
     for site, crawl_id, stage, minute in [
         ("a", "1", "started", 0),
-        ("a", "1", crawl_log.FINISHED, 1),
+        ("a", "1", crawl_log.FINISHED[CrawlKind.CRAWL], 1),
         ("a", "2", "started", 2),
         ("b", "1", "started", 3),
     ]:

@@ -25,6 +25,7 @@ def candidate(url: str, **changes: Any) -> dict[str, Any]:
         "found_on": "http://e.test/",
         "in_links": 1,
         "sitemap_priority": None,
+        "worth": None,
         **changes,
     }
 

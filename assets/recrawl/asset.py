@@ -1,0 +1,69 @@
+"""The asset of the schedule."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from assets import names
+from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
+from assets.partitions import sites
+from assets.recrawl.checks import DESCRIPTIONS, starved_check, target_check
+from assets.recrawl.report import metadata_of
+from assets.recrawl.schedule import schedule_of_site
+from resources.ports import Clock, SiteCatalog, TableStore
+
+
+class ScheduleConfig(dg.Config):
+    """What can be asked of one materialization."""
+
+    full_refresh: bool = False  # fold all history again, also the crawls that are folded
+
+
+def page_schedule_asset(requests_per_day: float | None) -> dg.AssetsDefinition:
+    """Make the asset.
+
+    Args:
+        requests_per_day: the global budget; None: each site has only its own.
+    """
+
+    @derived_asset(
+        key=names.PAGE_SCHEDULE,
+        deps=[names.PAGES, names.SITE_MAP],
+        group="recrawl",
+        description="When each page is worth a visit: by how often visits found it changed, what it is worth, and what "
+        "the budget allows. One row a page in `page_schedule`, one a site in `site_schedule`. Read by the refresh runs "
+        "and their sensor.",
+        kinds={"python", "deltalake"},
+        code_version="1",
+        checks=DESCRIPTIONS,
+    )
+    def page_schedule(
+        context: dg.AssetExecutionContext,
+        config: ScheduleConfig,
+        tables: dg.ResourceParam[TableStore],
+        catalog: dg.ResourceParam[SiteCatalog],
+        clock: dg.ResourceParam[Clock],
+    ) -> Iterator[SiteEvent]:
+        """Bring the schedule of each site up to date."""
+        sharing = frozenset(context.instance.get_dynamic_partitions(str(sites.name)))
+
+        def work(site: str) -> SiteResult:
+            now = clock.now()
+            result = schedule_of_site(
+                catalog.settings(site),
+                tables,
+                now=now,
+                requests_per_day=requests_per_day,
+                sharing=sharing,
+                full_refresh=config.full_refresh,
+            )
+            checks = (
+                target_check(result.site, result.target, result.over_per_day),
+                starved_check(result.pages, result.site["hub_stretch"], now),
+            )
+            metadata = {**metadata_of(result, now), "table": tables.location(names.T_PAGE_SCHEDULE)}
+            return SiteResult(metadata, result.digest, checks)
+
+        yield from per_site(context, names.PAGE_SCHEDULE, work)
+
+    return page_schedule

@@ -1,0 +1,1 @@
+"""Freshness benchmark: our recrawl policy beside others, at equal bandwidth, on worlds that are made here."""
