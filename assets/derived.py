@@ -156,5 +156,7 @@ def derived_asset(
             dg.AssetCheckSpec(name, asset=key, description=text, partitions_def=sites)
             for name, text in (checks or {}).items()
         ],
+        # Without this Dagster wants an output of the asset even from a run of many sites, which gives events.
+        can_subset=True,
         backfill_policy=DERIVED_POLICY,
     )

@@ -15,10 +15,20 @@ _ON_NEW_REPORT: Final = _EAGER.replace(
     "any_deps_updated",
     dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.CRAWL_REPORT)),
 ).with_label("on_new_crawl_report")
-_ON_ANY_REPORT: Final = _EAGER.replace(
-    "any_deps_updated",
-    dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.CRAWL_REPORT, names.REFRESH_REPORT)),
-).with_label("on_new_crawl_or_refresh_report")
+_ON_ANY_REPORT: Final = (
+    _EAGER.replace(
+        "any_deps_updated",
+        dg.AutomationCondition.any_deps_updated().allow(
+            dg.AssetSelection.assets(names.CRAWL_REPORT, names.REFRESH_REPORT)
+        ),
+    )
+    # A site that was crawled has no refresh yet.
+    .replace(
+        "any_deps_missing",
+        dg.AutomationCondition.any_deps_missing().ignore(dg.AssetSelection.assets(names.REFRESH_REPORT)),
+    )
+    .with_label("on_new_crawl_or_refresh_report")
+)
 
 # The site map that is made beside them tells of links only.
 _ON_NEW_PAGES: Final = _EAGER.replace(

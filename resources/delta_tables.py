@@ -26,6 +26,8 @@ from resources.table_rows import fitting_rows, read_rows
 _log = logging.getLogger(__name__)
 
 _SITE: Final = "site"
+# Schema metadata of a table with a row or so a site: a file a site would make reading all of them slow.
+_WHOLE: Final = (b"partitioned", b"no")
 # delta-rs gives up after 15 lost races by default, which four writers reach on S3.
 _COMMIT_RETRIES: Final = 100
 _TRIES: Final = 8
@@ -37,7 +39,8 @@ _NOT_FOR_DELTA: Final = re.compile(r"[\[\]^|\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
 
 
 class DeltaTables:
-    """Delta tables at ``<root>/<table>``, each partitioned by ``site``. Safe for many threads and machines.
+    """Delta tables at ``<root>/<table>``, partitioned by ``site`` unless their schema's metadata says
+    ``partitioned: no``. Safe for many threads and machines.
 
     ``root`` is a folder or ``s3://bucket/prefix``. For S3, keys and region come from the ``AWS_*`` environment or from
     ``storage_options``, which win. Servers other than AWS need ``AWS_ENDPOINT_URL``, ``AWS_ALLOW_HTTP`` ("true") when
@@ -62,6 +65,7 @@ class DeltaTables:
         # Opening a table reads its whole log; a table that is kept open reads only what is new. One lock a table:
         # writers of one process would only make each other lose their races.
         self._opened: dict[str, DeltaTable] = {}
+        self._whole = {name for name, schema in schemas.items() if _WHOLE in (schema.metadata or {}).items()}
         self._locks = {name: threading.Lock() for name in schemas}
         self._appends = {name: GroupCommit(partial(self._append, name)) for name in schemas}
 
@@ -126,8 +130,11 @@ class DeltaTables:
                 # Going through Python to Rust for each file of a folder takes twice as long.
                 files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
                 dataset = opened.to_pyarrow_dataset(
-                    file_pruning_predicate=_of_sites(sites), filesystem=files, schema=schema.remove_metadata()
+                    file_pruning_predicate=self._pruned(table, sites), filesystem=files, schema=schema.remove_metadata()
                 )
+            if sites is not None and table in self._whole:
+                of_sites = pc.field(_SITE).isin(sorted(set(sites)))
+                where = of_sites if where is None else of_sites & where
             return read_rows(dataset.to_table(columns=names, filter=where), wanted)
 
     def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
@@ -137,9 +144,10 @@ class DeltaTables:
             opened = self._current(table)
             if opened is None or (sites is not None and not sites):
                 return []
-            found = opened.file_uris(file_pruning_predicate=_of_sites(sites))
+            found = opened.file_uris(file_pruning_predicate=self._pruned(table, sites))
         # delta-rs percent-encodes what comes before site=.../part-..., so that a space in the root leads nowhere.
-        return ["/".join([self._uri(table), *uri.rsplit("/", 2)[1:]]) for uri in found]
+        levels = 1 if table in self._whole else 2
+        return ["/".join([self._uri(table), *uri.rsplit("/", levels)[1:]]) for uri in found]
 
     def location(self, table: str) -> str:
         """Say where a table lies."""
@@ -186,13 +194,17 @@ class DeltaTables:
                 return None
             raise
 
+    def _pruned(self, table: str, sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] | None:
+        """Give what leaves out the files of other sites; None when files are not by site."""
+        return None if sites is None or table in self._whole else [(_SITE, "in", sorted(set(sites)))]
+
     def _create(self, table: str) -> DeltaTable:
         if not self._on_s3:
             Path(self._uri(table)).mkdir(parents=True, exist_ok=True)
         return DeltaTable.create(
             self._uri(table),
             schema=self._schema(table),
-            partition_by=[_SITE],
+            partition_by=[] if table in self._whole else [_SITE],
             mode="ignore",
             configuration=_CONFIGURATION,
             storage_options=self._storage_options,
@@ -259,6 +271,9 @@ def _write(opened: DeltaTable, rows: pa.Table, *, predicate: str | None = None) 
         # The table is older than these columns: it gets them, optional, since its rows have none.
         optional = [field.with_nullable(True) if field.name in young else field for field in rows.schema]
         rows = pa.table(rows.columns, schema=pa.schema(optional))
+    else:
+        # A description that was reworded is no other schema.
+        rows = rows.cast(pa.schema([field.remove_metadata() for field in rows.schema]))
     schema_mode: Literal["merge"] | None = "merge" if young else None
     commit = CommitProperties(max_commit_retries=_COMMIT_RETRIES)
     if predicate is None:
@@ -267,10 +282,6 @@ def _write(opened: DeltaTable, rows: pa.Table, *, predicate: str | None = None) 
         write_deltalake(
             opened, rows, mode="overwrite", predicate=predicate, schema_mode=schema_mode, commit_properties=commit
         )
-
-
-def _of_sites(sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] | None:
-    return None if sites is None else [(_SITE, "in", sorted(set(sites)))]
 
 
 def _plain(error: Exception) -> str:

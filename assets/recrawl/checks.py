@@ -12,6 +12,7 @@ from assets.derived import CheckResult
 from assets.recrawl.columns import day_of
 from assets.recrawl.offer import Offer
 from assets.recrawl.rows import days_of
+from assets.schemas.recrawl import KIND_PAGE
 
 TARGET: Final = "budget_holds_target"
 STARVED: Final = "nothing_starves"
@@ -51,7 +52,7 @@ def target_check(site: Mapping[str, Any], target: Offer | None, over_per_day: fl
 
 def starved_check(page_rows: pa.Table, hub_stretch: float, now: datetime) -> CheckResult:
     """Say whether a live page was left alone beyond its longest interval, of a hub: beyond its fixed one."""
-    live = page_rows.filter(pc.field("status") == "live")
+    live = page_rows.filter((pc.field("status") == "live") & (pc.field("kind") == KIND_PAGE))
     fixed = live["fixed_interval_days"].to_numpy() * hub_stretch
     longest = np.fmin(fixed, live["max_interval_days"].to_numpy())
     late = day_of(now) - days_of(live["read_at"]) - longest - GRACE_DAYS

@@ -20,9 +20,8 @@ from assets.recrawl.pool import PARENT_PAGES
 from assets.recrawl.settings import HOUR_DAYS, BudgetSettings, SiteTerms, TermColumns
 from resources.ports import SiteSettings
 
-DEFAULT_INTERVAL_DAYS: Final = (
-    30.0  # where nobody set a budget or target: a request a page, so often, besides hubs and sitemaps
-)
+# Where nobody set a budget or target: a request a page so often, besides hubs and sitemaps.
+DEFAULT_INTERVAL_DAYS: Final = 30.0
 HUB_SHARE: Final = BudgetSettings(inf).hub_share
 SITEMAP_MAX_DAYS: Final = 1.0
 SITEMAP_SHARE: Final = 0.2  # most of a budget that goes to sitemaps only to read them daily

@@ -88,7 +88,8 @@ SITE_SCHEDULE = pa.schema(
         column("lies", pa.int64(), "texts that changed under their validator", unit="visits"),
         column("pace", pa.float64(), "share of the cap at paced_at; 1: all"),
         column("paced_at", UTC_TIME, "when it last asked us to slow down", optional=True),
-    ]
+    ],
+    metadata={"partitioned": "no"},  # read for all sites at once
 )
 
 KIND_PAGE: Final = "page"

@@ -161,3 +161,17 @@ def test_one_stage_of_a_site_can_be_materialized_alone(rig: Rig) -> None:
         paths = site.paths_seen()
     assert len(paths) == len(set(paths))
     assert len({row["crawl_id"] for row in rig.rows(names.T_CRAWLS, site.host)}) == 1
+
+
+def test_what_is_derived_of_many_sites_is_made_in_one_run_and_checked_for_each(rig: Rig, five: FiveSites) -> None:
+    crawl_five(rig, five)
+    for key in (names.PAGES, names.PAGE_SCHEDULE):
+        result = rig.crawl_range(five.keys, [key])
+        assert result.success, failure_sentence(result)
+        status = rig.instance.get_status_by_partition(key, five.keys, sites)
+        assert status is not None
+        assert {site: value and value.value for site, value in status.items()} == dict.fromkeys(
+            five.keys, "MATERIALIZED"
+        )
+        checked = {evaluation.partition for evaluation in result.get_asset_check_evaluations()}
+        assert checked == set(five.keys)

@@ -11,6 +11,7 @@ from assets.recrawl.schedule import schedule_of_site
 from pipelines.cli import main
 from pipelines.deployments import deploy, settings_from
 from resources.clock import SystemClock
+from resources.errors import BadSettings
 from resources.ports import SiteSettings
 from tests.support.hand_made_crawl import HOST, SITE
 from tests.support.visit_history import Asked, VisitHistory, Walk
@@ -40,6 +41,16 @@ def isobath(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         return int(ended.value.code or 0), said.out, said.err
 
     return run
+
+
+@pytest.mark.parametrize(("text", "requests_per_day"), [("", None), ("0", 0), ("5000", 5000)])
+def test_the_global_budget_is_a_variable(text: str, requests_per_day: int | None) -> None:
+    assert settings_from({"ISOBATH_REQUESTS_PER_DAY": text}).requests_per_day == requests_per_day
+
+
+def test_a_global_budget_that_is_no_number_is_said() -> None:
+    with pytest.raises(BadSettings, match="ISOBATH_REQUESTS_PER_DAY=many: use a whole number"):
+        settings_from({"ISOBATH_REQUESTS_PER_DAY": "many"})
 
 
 def test_more_requests_buy_fresher_copies(isobath: Isobath) -> None:
