@@ -15,6 +15,7 @@ from assets.recrawl.asset import page_schedule_asset
 from assets.site_map.asset import site_map
 from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
+from pipelines.catalog import crawl_again, watch_sites_file
 from pipelines.deployments import Deployment
 from pipelines.jobs import crawl_site, refresh_site, reprocess
 from pipelines.recrawl import recrawl_due_sites
@@ -33,7 +34,7 @@ def build(deployment: Deployment) -> dg.Definitions:
     return dg.Definitions(
         assets=dg.map_asset_specs(with_automation, [*walks, *derived]),
         jobs=[crawl_site, refresh_site, reprocess],
-        sensors=[derive_after_crawl, recrawl_due_sites],
+        sensors=[derive_after_crawl, recrawl_due_sites, watch_sites_file, crawl_again],
         resources={
             **deployment.resources,
             BACKGROUND: run_background,
