@@ -26,7 +26,7 @@ from bench.politeness import Silent
 from pipelines.deployments import deploy, settings_from
 from resources.ports import FetchRequest, FetchResponse
 
-SITE: Final = "wide.example"
+SITE: Final = "wide.example.org"
 HOSTS: Final = 100
 DEPTH: Final = 2
 _HUB: Final = re.compile(r"/hub-(\d+)$")

@@ -104,14 +104,17 @@ def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
 
 def _found_candidates(crawl: SiteCrawl, before: names.Layer) -> pa.Table:
     known = pa.table({"url_key": pa.array(crawl.known_keys(), pa.string())})
-    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=before.name)
-    found = CANDIDATES.empty_table()
-    if links.num_rows:
-        found = link_candidates(crawl.ports.engine.run(new_targets(flat_links(links), known)))
+    found = link_candidates(_new_targets(crawl, before, known))
     if before not in (names.depth(0), names.refresh(0)):
         return found
     entries = crawl.rows(names.T_SITEMAP_ENTRIES, ["url", "url_key", "sitemap_url", "sitemap_priority"])
     return with_sitemap_entries(found, entries.filter(pc.invert(pc.is_in(entries["url_key"], known["url_key"]))))
+
+
+def _new_targets(crawl: SiteCrawl, before: names.Layer, known: pa.Table) -> pa.Table:
+    # In a function of its own, so that the links, which may be ten times as many, are gone when this returns.
+    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=before.name)
+    return crawl.ports.engine.run(new_targets(flat_links(links), known))
 
 
 def _candidate(url: str, key: str, found_by: str, found_on: str, sitemap_priority: float | None) -> dict[str, Any]:

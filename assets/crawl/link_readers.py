@@ -1,7 +1,6 @@
 """Link readers: the threads of a run that have pages parsed while others are fetched, for all its sites."""
 
 import asyncio
-from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
@@ -16,11 +15,13 @@ class LinkReaders:
     def __init__(self, workers: DocumentWorkers, *, threads: int = 4) -> None:
         self._workers = workers
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="links")
-        self.held_bytes = 0  # of members whose rows nobody has taken yet
+        self.held_bytes = 0  # of records whose rows nobody has taken yet, and of those rows
 
-    def read(self, chunk: LinkChunk) -> Awaitable[pa.Table | None]:
-        """Parse a chunk; None when it cost its worker."""
-        return asyncio.get_running_loop().run_in_executor(self._pool, self._read, chunk)
+    async def read(self, chunk: LinkChunk) -> pa.Table | None:
+        """Parse a chunk; None when it cost its worker. Its rows count as held from now on."""
+        rows = await asyncio.get_running_loop().run_in_executor(self._pool, self._read, chunk)
+        self.held_bytes += rows.nbytes if rows is not None else 0
+        return rows
 
     def close(self) -> None:
         """Take no more; what waits is dropped."""

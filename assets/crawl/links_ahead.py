@@ -5,7 +5,7 @@ worker, is left to the links stage, which reads the archive.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from assets.schemas import LINKS
 PAGES_A_CHUNK: Final = 16
 BYTES_A_CHUNK: Final = 256 * 1024  # as stored, compressed
 MAX_TEXT_BYTES: Final = 50 * 1024 * 1024
-MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # as stored; what is read of them takes about as much
+MAX_HELD_BYTES: Final = 128 * 1024 * 1024  # records as stored, and rows; of all sites of a run
 
 
 def stored_page(row: Mapping[str, Any], member: bytes) -> StoredPage:
@@ -56,7 +56,7 @@ class LinksAhead:
         self._readers = readers
         self._pages: list[StoredPage] = []
         self._page_bytes = 0
-        self._reading: list[Awaitable[pa.Table | None]] = []
+        self._reading: list[asyncio.Task[pa.Table | None]] = []
         self._held_bytes = 0
 
     def offer(self, row: Mapping[str, Any], member: bytes) -> None:
@@ -79,15 +79,17 @@ class LinksAhead:
         held_bytes, self._held_bytes = self._held_bytes, 0
 
         async def rows() -> pa.Table:
+            read: list[pa.Table] = []
             try:
-                read = [table for table in await asyncio.gather(*reading) if table is not None]
+                read += [table for table in await asyncio.gather(*reading) if table is not None]
             finally:
-                self._readers.held_bytes -= held_bytes
+                self._readers.held_bytes -= held_bytes + sum(table.nbytes for table in read)
             return pa.concat_tables(read) if read else LINKS.empty_table()
 
         return asyncio.create_task(rows())
 
     def _send(self) -> None:
         if self._pages:
-            self._reading.append(self._readers.read(link_chunk(self._crawl, self._layer, self._pages)))
+            chunk = link_chunk(self._crawl, self._layer, self._pages)
+            self._reading.append(asyncio.create_task(self._readers.read(chunk)))
         self._pages, self._page_bytes = [], 0
