@@ -72,7 +72,7 @@ def crawl_again(
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for a crawl of each site whose last one is too long ago."""
     known = context.instance.get_dynamic_partitions(str(sites.name))
-    busy, unclear = busy_sites(context.instance)
+    busy, unclear = busy_sites(context.instance, clock.now())
     if unclear:
         return dg.SkipReason("a run over many sites is under way, and any of them may be among those that are due")
     try:

@@ -21,6 +21,8 @@ RUNS_A_TICK: Final = 50
 LEAST_PAUSE: Final = timedelta(minutes=5)
 # A run that failed leaves its pages due; the schedule it would have moved stays, and so does the run key but for this.
 TRIES_AGAIN_EVERY: Final = timedelta(hours=1)
+# A run whose process was killed stays "started" for ever. One that really takes longer still has its sites' leases.
+LONGEST_RUN: Final = timedelta(days=1)
 
 _BUSY: Final = [
     dg.DagsterRunStatus.QUEUED,
@@ -46,10 +48,10 @@ def recrawl_due_sites(
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for a run of each site whose pages are due."""
     known = set(context.instance.get_dynamic_partitions(str(sites.name)))
-    busy, unclear = busy_sites(context.instance)
+    now = clock.now()
+    busy, unclear = busy_sites(context.instance, now)
     if unclear:
         return dg.SkipReason("a run over many sites is under way, and any of them may be among those that are due")
-    now = clock.now()
     rows = tables.read(names.T_SITE_SCHEDULE)
     wanted = [site for site in sites_to_refresh(rows, now) if site.site in known and site.site not in busy]
     if not wanted:
@@ -87,11 +89,14 @@ def run_request(site: SiteDue, now: datetime) -> dg.RunRequest:
     )
 
 
-def busy_sites(instance: dg.DagsterInstance) -> tuple[set[str], bool]:
+def busy_sites(instance: dg.DagsterInstance, now: datetime) -> tuple[set[str], bool]:
     """Give the sites of runs under way, and whether there is a run that does not name its sites one by one."""
     busy: set[str] = set()
     unclear = False
-    for run in instance.get_runs(dg.RunsFilter(statuses=_BUSY)):
+    for record in instance.get_run_records(dg.RunsFilter(statuses=_BUSY)):
+        run = record.dagster_run
+        if record.start_time is not None and now.timestamp() - record.start_time > LONGEST_RUN.total_seconds():
+            continue
         found = list(_named_sites(run, instance))
         unclear |= not found and _is_ours(run)
         busy.update(found)

@@ -1,18 +1,19 @@
 """The recrawl sensor: which sites get a run, and how often."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 import pytest
+from dagster import DagsterEvent, DagsterEventType
 
 from assets import names
 from assets.recrawl.serving import SiteDue
 from assets.schemas.recrawl import SITE_SCHEDULE
 from pipelines.jobs import refresh_site
-from pipelines.recrawl import MIN_BATCH, RUNS_A_TICK, recrawl_due_sites, run_request, sites_to_refresh
+from pipelines.recrawl import MIN_BATCH, RUNS_A_TICK, busy_sites, recrawl_due_sites, run_request, sites_to_refresh
 from tests.support.answers import NOON
 from tests.support.clocks import TurnableClock
 from tests.support.memory import MemoryTables
@@ -128,6 +129,22 @@ def test_sites_of_a_range_are_busy(instance: dg.DagsterInstance) -> None:
     assert [request.partition_key for request in tick(instance, *map(site_row, ["a.test", "b.test", "c.test"]))] == [
         "c.test"
     ]
+
+
+@pytest.mark.parametrize(("hours", "is_busy"), [(23, True), (25, False)])
+def test_a_run_that_was_killed_a_day_ago_holds_nothing_up(
+    instance: dg.DagsterInstance, hours: float, is_busy: bool
+) -> None:
+    @dg.job
+    def crawl() -> None:
+        return
+
+    run = instance.create_run_for_job(crawl, tags={"dagster/partition": "a.test"})
+    instance.report_dagster_event(DagsterEvent(DagsterEventType.RUN_START.value, crawl.name), run.run_id)
+    (record,) = instance.get_run_records()
+    assert record.start_time is not None
+    now = datetime.fromtimestamp(record.start_time, UTC) + timedelta(hours=hours)
+    assert (busy_sites(instance, now)[0] == {"a.test"}) == is_busy
 
 
 def test_the_sensor_starts_the_refresh_job() -> None:
