@@ -17,10 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 from deltalake import CommitProperties, DeltaTable, write_deltalake
-from deltalake.exceptions import CommitFailedError, DeltaError, SchemaMismatchError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, SchemaMismatchError, TableNotFoundError
 
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
 from resources.group_commit import GroupCommit
+from resources.kept_table import KeptTable
 from resources.site_files import site_dataset
 from resources.table_rows import fitting_rows, read_rows
 
@@ -63,10 +64,9 @@ class DeltaTables:
             )
         self._schemas = dict(schemas)
         self._storage_options = dict(storage_options or {})
-        # Opening a table reads its whole log; a table that is kept open reads only what is new. One lock a table:
-        # writers of one process would only make each other lose their races.
-        self._opened: dict[str, DeltaTable] = {}
+        self._kept = {name: KeptTable(self._uri(name), storage_options=self._storage_options) for name in schemas}
         self._whole = {name for name, schema in schemas.items() if _WHOLE in (schema.metadata or {}).items()}
+        # One lock a table: writers of one process would only make each other lose their races.
         self._locks = {name: threading.Lock() for name in schemas}
         self._appends = {name: GroupCommit(partial(self._append, name)) for name in schemas}
 
@@ -122,7 +122,8 @@ class DeltaTables:
             raise ValueError(f"as_of must be an aware time, got {as_of}")
         with self._explained(table):
             with self._locks[table]:
-                opened = self._current(table) if as_of is None else self._open(table)
+                kept = self._kept[table]
+                opened = kept.current() if as_of is None else kept.open()
                 if opened is None or (sites is not None and not sites):
                     return wanted.empty_table()
                 if as_of is not None:
@@ -137,8 +138,7 @@ class DeltaTables:
     def _dataset(self, table: str, opened: DeltaTable, sites: Sequence[str] | None) -> ds.Dataset:
         schema = self._schema(table).remove_metadata()
         if sites is not None and len(set(sites)) == 1 and not self._on_s3 and table not in self._whole:
-            uris = opened.file_uris(file_pruning_predicate=self._pruned(table, sites))
-            return site_dataset(self._paths(table, uris), _SITE, sites[0], schema)
+            return site_dataset(self._paths(table, opened, sites), _SITE, sites[0], schema)
         # Going through Python to Rust for each file of a folder takes twice as long.
         files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
         return opened.to_pyarrow_dataset(
@@ -149,15 +149,13 @@ class DeltaTables:
         """Give the Parquet files of the current version, as absolute paths or ``s3://`` URIs."""
         self._schema(table)
         with self._explained(table), self._locks[table]:
-            opened = self._current(table)
+            opened = self._kept[table].current()
             if opened is None or (sites is not None and not sites):
                 return []
-            return self._paths(table, opened.file_uris(file_pruning_predicate=self._pruned(table, sites)))
+            return self._paths(table, opened, sites)
 
-    def _paths(self, table: str, uris: Sequence[str]) -> list[str]:
-        # delta-rs percent-encodes what comes before site=.../part-..., so that a space in the root leads nowhere.
-        levels = 1 if table in self._whole else 2
-        return ["/".join([self._uri(table), *uri.rsplit("/", levels)[1:]]) for uri in uris]
+    def _paths(self, table: str, opened: DeltaTable, sites: Sequence[str] | None) -> list[str]:
+        return self._kept[table].paths(opened, _SITE, None if table in self._whole else sites)
 
     def location(self, table: str) -> str:
         """Say where a table lies."""
@@ -172,37 +170,6 @@ class DeltaTables:
 
     def _uri(self, table: str) -> str:
         return f"{self._root}/{table}"
-
-    def _current(self, table: str) -> DeltaTable | None:
-        """Give the current version, or None if the table was never written. The table's lock is held."""
-        kept = self._opened.pop(table, None)
-        if kept is None:
-            kept = self._open(table)
-        else:
-            try:
-                kept.update_incremental()
-            except DeltaError:
-                # The log does not go on from there: the table was made anew, or its old versions were dropped.
-                kept = self._open(table)
-        if kept is not None:
-            self._opened[table] = kept
-        return kept
-
-    def _open(self, table: str) -> DeltaTable | None:
-        """Open the current version, or give None if the table was never written."""
-        if not self._on_s3:
-            # delta-rs calls a folder that it may not read "not found".
-            try:
-                if not any(entry.suffix == ".json" for entry in Path(self._uri(table), "_delta_log").iterdir()):
-                    return None
-            except FileNotFoundError:
-                return None
-        try:
-            return DeltaTable(self._uri(table), storage_options=self._storage_options)
-        except TableNotFoundError:
-            if self._on_s3:
-                return None
-            raise
 
     def _pruned(self, table: str, sites: Sequence[str] | None) -> list[tuple[str, str, list[str]]] | None:
         """Give what leaves out the files of other sites; None when files are not by site."""
@@ -228,11 +195,9 @@ class DeltaTables:
         for attempt in range(_TRIES):
             try:
                 with self._explained(table), self._locks[table]:
-                    opened = self._current(table) or self._create(table)
-                    # Until the write is done, what is kept open may be half-way between two versions.
-                    self._opened.pop(table, None)
+                    opened = self._kept[table].take() or self._create(table)
                     write(opened)
-                    self._opened[table] = opened
+                    self._kept[table].put_back(opened)
                 return
             except CommitFailedError as error:
                 lost = error

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import threading
 from functools import cache, lru_cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -15,6 +16,8 @@ from assets.url.parse import encodable, parse, split_web_address
 MAX_HOST_CHARACTERS: Final = 253
 # The bundled snapshot only: a public suffix list that changed between two runs would change scopes in between.
 _SUFFIXES: Final = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+# The list is read at first use, a third of a second long; threads that meet there would each read it.
+_READING: Final = threading.Lock()
 _PORT: Final = re.compile(r"(?P<host>.*?)(?::(?P<port>[1-9][0-9]{0,4}))?", re.DOTALL)
 _PLAIN_NAME: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 
@@ -79,7 +82,8 @@ def registrable_domain(host: str) -> str:
     """
     if ":" in host or host.startswith("."):
         return host
-    return _SUFFIXES.extract_str(host).top_domain_under_public_suffix or host
+    with _READING:
+        return _SUFFIXES.extract_str(host).top_domain_under_public_suffix or host
 
 
 def public_registrable_domain(host: str) -> str | None:
