@@ -112,7 +112,7 @@ class Ground:
         self._await_walk(process)
         code = self._kill_after(process, kill_after_s)
         self.end_session(process.pid)
-        self._look_back(before)
+        self.look_back(before)
         if code == -signal.SIGKILL:
             self.kills.append(self._kill(kill_after_s, before))
         elif code:
@@ -138,7 +138,7 @@ class Ground:
         (os.killpg if whole_group else os.kill)(process.pid, number)
         code = process.wait(GIVE_UP_S)
         self.end_session(process.pid)
-        self._look_back(before)
+        self.look_back(before)
         return code
 
     @property
@@ -167,7 +167,7 @@ class Ground:
             done.setdefault(row["crawl_id"], []).append(row["stage"])
         return dict(sorted(done.items()))
 
-    def _look_back(self, before: dict[str, list[str]]) -> None:
+    def look_back(self, before: dict[str, list[str]]) -> None:
         """Compare what this life asked for with what had been published before it."""
         after = self.crawls()
         if after.keys() != before.keys() and before:
