@@ -1,8 +1,9 @@
 """Frontier memory: what a crawl holds while a million pages wait to be fetched.
 
-``python -m bench.frontier_memory [--hubs 1000] [--pages 1000] [--fetch 20000]`` crawls a made-up site whose start page
-leads to hubs, and each hub to pages of its own, without a network. It goes on until so many of those pages are fetched,
-and prints the memory of the process after each stage.
+``python -m bench.frontier_memory [--hubs 1000] [--pages 1000] [--fetch 20000] [--at-most-mib 1536]`` crawls a made-up
+site whose start page leads to hubs, and each hub to pages of its own, without a network. It goes on until so many of
+those pages are fetched, and prints the peak memory of the process after each stage. It ends with exit code 1 when that
+is more than it may be.
 """
 
 import argparse
@@ -84,6 +85,7 @@ def main() -> None:
     parser.add_argument("--hubs", type=int, default=1_000)
     parser.add_argument("--pages", type=int, default=1_000, help="of a hub")
     parser.add_argument("--fetch", type=int, default=20_000, help="pages to fetch before the end")
+    parser.add_argument("--at-most-mib", type=int, default=1_536, help="the peak may be so high")
     arguments = parser.parse_args()
     table = Table("stage", "rows", "seconds", "peak MiB so far", title_justify="left")
     with tempfile.TemporaryDirectory() as store:
@@ -104,6 +106,8 @@ def main() -> None:
                 table.add_row(event.key.to_user_string(), str(event.result.rows_out), _since(began), _peak())
         deployment.resources["workers"].close()
     Console(soft_wrap=True).print(table)
+    if _peak_mib() > arguments.at_most_mib:
+        raise SystemExit(f"the peak is {_peak()} MiB, and may be {arguments.at_most_mib} MiB")
 
 
 def _since(began: float) -> str:
@@ -111,7 +115,11 @@ def _since(began: float) -> str:
 
 
 def _peak() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}"
+    return f"{_peak_mib():.0f}"
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.facts import RowBuffer, as_table
 from assets.fetch.item import FetchItem
 from assets.fetch.outcome import FetchOutcome
+from assets.links.chunk import commits_of
 from assets.schemas import FETCHES, ROBOTS
 from assets.url.host import suffix_list_version
 from assets.warc.cdxj import cdxj
@@ -109,7 +110,8 @@ class LayerBatches:
             # Not before: a revisit may only point at what is published.
             self._crawl.payloads.add(table)
             if links is not None:
-                await self._crawl.to_thread(self._crawl.ports.tables.append, names.T_LINKS, await links)
+                for part in commits_of((await links).to_batches()):
+                    await self._crawl.to_thread(self._crawl.ports.tables.append, names.T_LINKS, part)
 
     def recover(self) -> int:
         """Commit the rows of files that were published without them; give how many captures that were."""
@@ -143,7 +145,7 @@ class LayerBatches:
         if batch is not None:
             batch.seal(rows, sealed_at=ports.clock.now())
             ports.objects.put_file(batch.key, batch.path)
-            ports.objects.put(index_key(batch.key), cdxj(rows.to_pylist()))
+            ports.objects.put(index_key(batch.key), cdxj(rows))
             batch.path.unlink()
         ports.tables.append(names.T_FETCHES, rows)
         ports.tables.append(names.T_ROBOTS, as_table(robots, ROBOTS))

@@ -1,6 +1,6 @@
 """The frontier stage of a layer: what the layer before links, less what is known, refused or beyond the budget."""
 
-from typing import Any
+from typing import Any, Final
 
 import dagster as dg
 import pyarrow as pa
@@ -12,49 +12,56 @@ from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.frontier.candidates import (
     CANDIDATES,
     due_candidates,
-    flat_links,
-    link_candidates,
-    new_targets,
     with_sitemap_entries,
 )
 from assets.frontier.expand import Expansion, expand
+from assets.frontier.linked import LinkedAddresses, flat_links, grouped_links
 from assets.frontier.traps import TrapBudgets
 from assets.schemas import FRONTIER, LINKS, REFUSALS
 from assets.url.key import url_key
 from assets.url.scope import RejectReason
 from resources.ports import QueryEngine
 
+ROWS_A_COMMIT: Final = 100_000  # the table store takes several times their size
+
 
 def frontier(crawl: SiteCrawl, layer: names.Layer) -> StageResult:
     """Make the frontier of a layer; when this crawl has made it already, only count it."""
     if not crawl.is_done(layer.frontier):
-        depth = layer.number
-        traps = _budgets(crawl)
-        if layer.before is not None:
-            candidates = _found_candidates(crawl, layer.before)
-        else:
-            candidates = _seed_candidates(crawl) if layer.kind == "depth" else due_candidates(due_now(crawl))
-        expansion = expand(
-            candidates,
-            depth=depth,
-            budget=refresh_budget(crawl, layer)
-            if layer.kind == "refresh"
-            else max(0, crawl.settings.max_pages - traps.accepted),
-            scope_refusal=crawl.scope.refusal,
-            traps=traps,
-        )
-        _write(crawl, layer.name, expansion)
-        crawl.mark(layer.frontier, rows_in=candidates.num_rows, rows_out=expansion.frontier.num_rows)
-        # Depth 1 has the sitemaps' pages too, which do not hang on depth 0.
-        if layer.kind == "depth" and depth > 0 and not expansion.frontier.num_rows:
-            crawl.mark_empty(depth)
-    return _result(crawl, layer.name)
+        _make(crawl, layer)
+    result = _result(crawl, layer.name)
+    pa.default_memory_pool().release_unused()
+    return result
+
+
+def _make(crawl: SiteCrawl, layer: names.Layer) -> None:
+    depth = layer.number
+    traps = _budgets(crawl)
+    if layer.before is not None:
+        candidates = _found_candidates(crawl, layer.before)
+    else:
+        candidates = _seed_candidates(crawl) if layer.kind == "depth" else due_candidates(due_now(crawl))
+    rows_in = candidates.num_rows
+    expansion = expand(
+        candidates,
+        depth=depth,
+        budget=refresh_budget(crawl, layer)
+        if layer.kind == "refresh"
+        else max(0, crawl.settings.max_pages - traps.accepted),
+        scope_refusal=crawl.scope.refusal,
+        traps=traps,
+    )
+    del candidates
+    _write(crawl, layer.name, expansion)
+    crawl.mark(layer.frontier, rows_in=rows_in, rows_out=expansion.frontier.num_rows)
+    # Depth 1 has the sitemaps' pages too, which do not hang on depth 0.
+    if layer.kind == "depth" and depth > 0 and not expansion.frontier.num_rows:
+        crawl.mark_empty(depth)
 
 
 def start_engine(engine: QueryEngine) -> None:
     """Have the query engine load what it needs, so that it is there when the first links are."""
-    nothing = flat_links(LINKS.empty_table())
-    engine.run(new_targets(nothing, nothing.select(["url_key"])))
+    engine.run(grouped_links(flat_links(LINKS.empty_table())))
 
 
 def _budgets(crawl: SiteCrawl) -> TrapBudgets:
@@ -75,11 +82,17 @@ def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:
             rows = rows.append_column(name, pa.repeat(value, rows.num_rows))
         return rows.select(schema.names).cast(schema)
 
-    # Refusals first: a crash in between leaves them known, and the frontier of the next try is whole.
-    crawl.ports.tables.append(names.T_REFUSALS, full(expansion.refusals, REFUSALS))
-    crawl.ports.tables.append(names.T_FRONTIER, full(expansion.frontier, FRONTIER))
-    for decided in (expansion.refusals, expansion.frontier):
-        crawl.known_keys().update(decided["url_key"].to_pylist())
+    # Refusals first: a crash after that leaves them known, and the next try accepts what is left of the others.
+    for table, rows, schema in (
+        (names.T_REFUSALS, expansion.refusals, REFUSALS),
+        (names.T_FRONTIER, expansion.frontier, FRONTIER),
+    ):
+        # The store gives what it took last first: equal priorities are asked in the order in which they were found.
+        for start in reversed(range(0, rows.num_rows, ROWS_A_COMMIT)):
+            part = rows.slice(start, ROWS_A_COMMIT).combine_chunks()  # of several chunks Delta mixes the order
+            crawl.ports.tables.append(table, full(part, schema))
+            crawl.known_keys().update(part["url_key"].to_pylist())
+    pa.default_memory_pool().release_unused()
 
 
 def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
@@ -103,18 +116,24 @@ def _seed_candidates(crawl: SiteCrawl) -> pa.Table:
 
 
 def _found_candidates(crawl: SiteCrawl, before: names.Layer) -> pa.Table:
-    known = pa.table({"url_key": pa.array(crawl.known_keys(), pa.string())})
-    found = link_candidates(_new_targets(crawl, before, known))
+    found = _linked_candidates(crawl, before)
     if before not in (names.depth(0), names.refresh(0)):
         return found
     entries = crawl.rows(names.T_SITEMAP_ENTRIES, ["url", "url_key", "sitemap_url", "sitemap_priority"])
-    return with_sitemap_entries(found, entries.filter(pc.invert(pc.is_in(entries["url_key"], known["url_key"]))))
+    known = pa.array(crawl.known_keys(), pa.string())
+    return with_sitemap_entries(found, entries.filter(pc.invert(pc.is_in(entries["url_key"], known))))
 
 
-def _new_targets(crawl: SiteCrawl, before: names.Layer, known: pa.Table) -> pa.Table:
-    # In a function of its own, so that the links, which may be ten times as many, are gone when this returns.
-    links = crawl.rows(names.T_LINKS, ["url_key", "requested_at", "hyperlinks"], layer=before.name)
-    return crawl.ports.engine.run(new_targets(flat_links(links), known))
+def _linked_candidates(crawl: SiteCrawl, before: names.Layer) -> pa.Table:
+    pages = crawl.rows(names.T_LINKS, ["url_key"], layer=before.name)["url_key"]
+    times = pc.value_counts(pages.combine_chunks())
+    read_again = times.field("values").filter(pc.greater(times.field("counts"), 1))
+    linked = LinkedAddresses(crawl.ports.engine.run, known=crawl.known_keys(), read_again=read_again)
+    for some in crawl.link_pages(before.name, ["url_key", "requested_at", "hyperlinks"]):
+        linked.add(some)
+        del some
+        pa.default_memory_pool().release_unused()  # what a read took and gave back would stay with the pool
+    return linked.candidates()
 
 
 def _candidate(url: str, key: str, found_by: str, found_on: str, sitemap_priority: float | None) -> dict[str, Any]:
@@ -134,7 +153,8 @@ def _result(crawl: SiteCrawl, layer: str) -> StageResult:
     frontier_rows = crawl.rows(names.T_FRONTIER, ["url", "priority"], layer=layer)
     reasons = crawl.rows(names.T_REFUSALS, ["reason"], layer=layer).column("reason")
     dropped = {row["values"]: row["counts"] for row in pc.value_counts(reasons).to_pylist()}
-    first = frontier_rows.sort_by([("priority", "descending")]).slice(0, 10).column("url").to_pylist()
+    best = pc.sort_indices(frontier_rows, sort_keys=[("priority", "descending")])[:10]
+    first = frontier_rows["url"].take(best).to_pylist()
     return StageResult(
         rows_in=frontier_rows.num_rows + len(reasons),
         rows_out=frontier_rows.num_rows,

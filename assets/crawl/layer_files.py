@@ -44,7 +44,7 @@ def take_up_files(ports: CrawlPorts, site: str, crawl_id: str, layer: str | None
     for stored in ports.objects.list(prefix):
         if stored.key.endswith(WARC_SUFFIX) and stored.key not in known:
             found = facts_table(read_facts(ports.objects.get(stored.key), stored.key), FETCHES)
-            ports.objects.put(index_key(stored.key), cdxj(found.to_pylist()))
+            ports.objects.put(index_key(stored.key), cdxj(found))
             ports.tables.append(names.T_FETCHES, found)
             captures += len(found) - found["warc_file"].null_count
     return captures

@@ -2,6 +2,7 @@
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 import dagster as dg
@@ -14,14 +15,13 @@ from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
 from assets.fetch.item import Purpose
 from assets.fetch.outcome import READABLE
-from assets.links.chunk import LinkChunk, StoredPage, read_chunk, rows_of, unread_chunk
+from assets.links.chunk import LinkChunk, StoredPage, commits_of, read_chunk, rows_of, unread_chunk
 from assets.url.key import DEFAULT_RULES
 from assets.warc.reading import read_members
 from assets.warc.records import Place
 from resources.ports import DocumentWorkers, WorkFailure
 
 PAGES_PARSED: Final = "pages_parsed"
-ROWS_A_COMMIT: Final = 2_000
 _CAPTURE_KEY: Final = ("url_key", "requested_at")
 _CAPTURE_COLUMNS: Final = (
     *_CAPTURE_KEY,
@@ -42,14 +42,9 @@ def links(crawl: SiteCrawl, layer: names.Layer) -> StageResult:
     """Parse the pages of a layer that this crawl has not parsed yet."""
     if not crawl.is_done(layer.links):
         parsed, captures = _captures_to_parse(crawl, layer)
-        batch: list[pa.Table] = []
-        for rows in _parsed(crawl, layer.name, captures):
-            batch.append(rows)
-            if sum(table.num_rows for table in batch) >= ROWS_A_COMMIT:
-                crawl.ports.tables.append(names.T_LINKS, pa.concat_tables(batch))
-                batch = []
-        if batch:
-            crawl.ports.tables.append(names.T_LINKS, pa.concat_tables(batch))
+        rows = chain.from_iterable(table.to_batches() for table in _parsed(crawl, layer.name, captures))
+        for part in commits_of(rows):
+            crawl.ports.tables.append(names.T_LINKS, part)
         crawl.mark(layer.links, rows_in=parsed + len(captures), rows_out=parsed + len(captures))
     return _result(crawl, layer.name)
 
@@ -116,18 +111,23 @@ def _one_by_one(crawl: SiteCrawl, layer: str, chunk: LinkChunk) -> Iterator[pa.T
 
 
 def _result(crawl: SiteCrawl, layer: str) -> StageResult:
-    rows = crawl.rows(names.T_LINKS, ["reason", "charset", "hyperlinks", "resources"], layer=layer)
+    rows = crawl.rows(names.T_LINKS, ["reason", "charset"], layer=layer)
     reasons = Counter(reason for reason in rows.column("reason").to_pylist() if reason)
     lost = sum(count for reason, count in reasons.items() if reason.startswith(_LIMIT))
-    hyperlinks = pc.sum(pc.list_value_length(rows.column("hyperlinks"))).as_py() or 0
+    members: Counter[str] = Counter()
+    for pages in crawl.link_pages(layer, ["requested_at", "hyperlinks", "resources"]):
+        for name in ("hyperlinks", "resources"):
+            members[name] += pc.sum(pc.list_value_length(pages[name])).as_py()
+        del pages
+        pa.default_memory_pool().release_unused()  # else each read leaves some of its memory with the pool
     charsets = {row["values"]: row["counts"] for row in pc.value_counts(rows.column("charset")).to_pylist()}
     return StageResult(
         rows_in=rows.num_rows,
         rows_out=rows.num_rows - lost,
         metadata={
             "pages_parsed": rows.num_rows - lost,
-            "hyperlinks": hyperlinks,
-            "resources": pc.sum(pc.list_value_length(rows.column("resources"))).as_py() or 0,
+            "hyperlinks": members["hyperlinks"],
+            "resources": members["resources"],
             "reasons": dg.MetadataValue.json(dict(reasons.most_common(20))),
             "charsets": dg.MetadataValue.json(charsets),
         },

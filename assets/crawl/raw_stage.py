@@ -114,24 +114,30 @@ def _supply(crawl: SiteCrawl, fetch: LayerFetch, layer: names.Layer) -> tuple[in
     ended = _ends(crawl.rows(names.T_FETCHES, ["purpose", "origin_key", "is_final"], layer=_layers(layer)), frontier)[
         "origin_key"
     ]
-    fresh = frontier.filter(pc.invert(pc.is_in(frontier["url_key"], ended)))
+    count = frontier.num_rows
+    # A filter makes a copy, and a frontier may have millions of rows: none is made of a whole one.
+    if len(ended):
+        frontier = frontier.filter(pc.invert(pc.is_in(frontier["url_key"], ended)))
     item_of = partial(_item, crawl, layer.name)
     if layer.kind == "refresh":
         # The schedule has decided who rests, and what comes first.
-        return frontier.num_rows, FrontierSupply(fresh, item_of)
+        return count, FrontierSupply(frontier, item_of)
     where = pc.field("is_final") & (pc.field("purpose") == Purpose.PAGE.value) & (pc.field("crawl_id") < crawl.crawl_id)
     where &= ~pc.field("layer").isin([step.name for step in names.REFRESH_LAYERS])
     before = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=list(END_COLUMNS), where=where)
     dead = dead_pages(before, now=crawl.ports.clock.now())
-    resting = pc.is_in(fresh["url_key"], pa.array(dead, pa.string()))
-    for row in fresh.filter(resting).to_pylist():
-        page = dead[row["url_key"]]
-        fetch.put_off(item_of(row), page.reason, retry_at=page.retry_at)
-    awake = fresh.filter(pc.invert(resting))
-    waited = pc.is_in(awake["url_key"], pa.array(left_by_last_crawl(before), pa.string()))
-    priority = pc.add(awake["priority"], pc.if_else(waited, FIRST_IN_LINE, 0.0))
-    supply = FrontierSupply(awake.set_column(awake.schema.get_field_index("priority"), "priority", priority), item_of)
-    return frontier.num_rows, supply
+    if dead:
+        resting = pc.is_in(frontier["url_key"], pa.array(dead, pa.string()))
+        for row in frontier.filter(resting).to_pylist():
+            page = dead[row["url_key"]]
+            fetch.put_off(item_of(row), page.reason, retry_at=page.retry_at)
+        frontier = frontier.filter(pc.invert(resting))
+    waited = pc.is_in(frontier["url_key"], pa.array(left_by_last_crawl(before), pa.string()))
+    priority = pc.add(frontier["priority"], pc.if_else(waited, FIRST_IN_LINE, 0.0))
+    supply = FrontierSupply(
+        frontier.set_column(frontier.schema.get_field_index("priority"), "priority", priority), item_of
+    )
+    return count, supply
 
 
 def _item(crawl: SiteCrawl, layer: str, row: Mapping[str, Any]) -> FetchItem:

@@ -1,9 +1,9 @@
 """The crawl of one site in one run: its settings, its rules, and what every stage of it needs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import dagster as dg
 import pyarrow as pa
@@ -26,6 +26,9 @@ from assets.schemas import TABLES
 from assets.url.key import KeyRules
 from assets.url.scope import Scope
 from resources.ports import SiteSettings
+
+FIRST_PAGES: Final = 200
+LINKS_A_READ: Final = 100_000
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -75,10 +78,16 @@ class SiteCrawl:
         return await in_thread(function, *args, **kwargs)
 
     def rows(
-        self, table: str, columns: list[str] | None = None, *, layer: str | Sequence[str] | None = None
+        self,
+        table: str,
+        columns: list[str] | None = None,
+        *,
+        layer: str | Sequence[str] | None = None,
+        where: pc.Expression | None = None,
     ) -> pa.Table:
-        """Read this crawl's rows of a table, of one layer, of some, or of all."""
-        where = pc.field("crawl_id") == self.crawl_id
+        """Read this crawl's rows of a table, of one layer, of some, or of all; ``where`` leaves out some of them."""
+        own = pc.field("crawl_id") == self.crawl_id
+        where = own if where is None else own & where
         if layer is not None:
             layers = [layer] if isinstance(layer, str) else list(layer)
             if self._empty_layers.issuperset(layers):
@@ -86,6 +95,29 @@ class SiteCrawl:
                 return schema.empty_table().select(columns or schema.names)
             where &= pc.field("layer").isin(layers)
         return self.ports.tables.read(table, sites=[self.site], columns=columns, where=where)
+
+    def link_pages(self, layer: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Read this crawl's rows of ``links`` of a layer, some pages at a time and each time later ones.
+
+        Pages may have thousands of links: their number follows from those of the pages before.
+
+        Args:
+            layer: the name of the layer.
+            columns: ``requested_at`` and ``hyperlinks`` among them.
+        """
+        times = self.rows(names.T_LINKS, ["requested_at"], layer=layer)["requested_at"].sort()
+        start, count = 0, FIRST_PAGES
+        while start < len(times):
+            where = pc.field("requested_at") >= times[start]
+            if start + count < len(times):
+                # All that were asked at the moment at which these end: the next ones begin after it.
+                where &= pc.field("requested_at") <= times[start + count - 1]
+            pages = self.rows(names.T_LINKS, list(columns), layer=layer, where=where)
+            yield pages
+            start += pages.num_rows
+            links = pc.sum(pc.list_value_length(pages["hyperlinks"])).as_py()
+            count = max(1, LINKS_A_READ * pages.num_rows // max(1, links))
+            del pages
 
     def own_or_all_rows(self, table: str, columns: list[str]) -> pa.Table:
         """Read a table as far as this crawl must know it: its own rows, or all of the site when it is a refresh."""

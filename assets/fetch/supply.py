@@ -3,7 +3,10 @@
 A frontier of millions stays in Arrow columns until its turn; Mercator's front queues. Pure.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -58,15 +61,18 @@ class FrontierSupply:
             frontier: rows with ``host_key``, ``priority`` and what ``item_of`` reads.
             item_of: makes the item of a row.
         """
-        order = [("host_key", "ascending"), ("priority", "descending")]
-        self._rows = frontier.take(pc.sort_indices(frontier, sort_keys=order)).combine_chunks()
+        # The order alone: a sorted copy of millions of rows would weigh as much as they do.
+        keys = frontier.select(["host_key", "priority"])
+        self._order = pc.sort_indices(keys, sort_keys=[("host_key", "ascending"), ("priority", "descending")])
+        self._batches = frontier.to_batches()
+        self._ends = list(accumulate(batch.num_rows for batch in self._batches))
         self._item_of = item_of
-        counts = pc.value_counts(self._rows["host_key"])
+        counts = sorted(pc.value_counts(keys["host_key"]).to_pylist(), key=itemgetter("values"))
         self._spans: dict[str, tuple[int, int]] = {}
         start = 0
-        for host_key, count in zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True):
-            self._spans[host_key] = start, start + count
-            start += count
+        for host in counts:
+            self._spans[host["values"]] = start, start + host["counts"]
+            start += host["counts"]
         self.left = start
 
     def counts(self) -> Mapping[str, int]:
@@ -81,4 +87,10 @@ class FrontierSupply:
             return []
         self._spans[host_key] = end, stop
         self.left -= end - start
-        return [self._item_of(row) for row in self._rows.slice(start, end - start).to_pylist()]
+        return [self._item_of(self._row(index)) for index in self._order.slice(start, end - start).to_pylist()]
+
+    def _row(self, index: int) -> dict[str, Any]:
+        at = bisect_right(self._ends, index)
+        batch = self._batches[at]
+        place = index - self._ends[at] + batch.num_rows
+        return {name: column[place].as_py() for name, column in zip(batch.schema.names, batch.columns, strict=True)}

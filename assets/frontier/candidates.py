@@ -1,6 +1,5 @@
 """Candidates: addresses found and not yet judged, one row a url_key."""
 
-import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,69 +19,19 @@ CANDIDATES = pa.schema(
 )
 
 
-def flat_links(links: pa.Table) -> pa.Table:
-    """Unfold parsed pages into one row a hyperlink, in the order of the crawl.
+def other_spellings(urls: pa.ChunkedArray, spellings: pa.ChunkedArray) -> pa.Array:
+    """Give what remains of the spellings of each address without the one that is asked, sorted.
 
     Args:
-        links: rows of the ``links`` table with ``url_key``, ``requested_at`` and ``hyperlinks``.
+        urls: the spelling that is asked.
+        spellings: all of them, that one too; in any order.
     """
-    ordered = links.sort_by([("requested_at", "ascending"), ("url_key", "ascending")]).combine_chunks()
-    lists = (
-        ordered.column("hyperlinks").combine_chunks()
-        if ordered.num_rows
-        else pa.array([], links.schema.field("hyperlinks").type)
-    )
-    flat = pc.list_flatten(lists)
-    holders = pc.take(ordered.column("url_key"), pc.list_parent_indices(lists))
-    return pa.table(
-        {
-            "found_on": holders,
-            "url": pc.struct_field(flat, "url"),
-            "url_key": pc.struct_field(flat, "url_key"),
-            "place": pa.array(range(len(flat)), pa.int64()),
-        }
-    )
-
-
-def new_targets(flat: pa.Table, known: pa.Table) -> ibis.Table:
-    """Give the linked addresses that are not known yet, grouped by url_key, first found first.
-
-    Args:
-        flat: as ``flat_links`` gives it.
-        known: one column ``url_key``.
-    """
-    # A memtable of no rows has no types on every engine: say them.
-    links = ibis.memtable(flat)
-    fresh = links.anti_join(ibis.memtable(known), "url_key")
-    grouped = fresh.group_by("url_key").agg(
-        url=fresh.url.argmin(fresh.place),
-        urls=fresh.url.collect(distinct=True),
-        found_on=fresh.found_on.argmin(fresh.place),
-        in_links=fresh.found_on.nunique(),
-        place=fresh.place.min(),
-    )
-    return grouped.order_by("place").select("url_key", "url", "urls", "found_on", "in_links")
-
-
-def link_candidates(targets: pa.Table) -> pa.Table:
-    """Turn the rows of ``new_targets`` into candidates."""
-    urls, spellings = targets["url"].to_pylist(), targets["urls"]
     # Nearly all addresses are spelt in one way.
-    others = pc.greater(pc.list_value_length(spellings), 1).to_pylist()
-    other_urls = [
-        sorted(set(spellings[row].as_py()) - {urls[row]}) if several else [] for row, several in enumerate(others)
+    several = pc.greater(pc.list_value_length(spellings), 1).to_pylist()
+    others = [
+        sorted(set(spellings[row].as_py()) - {urls[row].as_py()}) if more else [] for row, more in enumerate(several)
     ]
-    columns = {
-        "url_key": targets["url_key"],
-        "url": targets["url"],
-        "other_urls": pa.array(other_urls, CANDIDATES.field("other_urls").type),
-        "found_by": pa.repeat("link", targets.num_rows),
-        "found_on": targets["found_on"],
-        "in_links": targets["in_links"],
-        "sitemap_priority": pa.nulls(targets.num_rows, pa.float64()),
-        "worth": pa.nulls(targets.num_rows, pa.float64()),
-    }
-    return pa.table(columns).cast(CANDIDATES)
+    return pa.array(others, CANDIDATES.field("other_urls").type)
 
 
 def with_sitemap_entries(found: pa.Table, entries: pa.Table) -> pa.Table:

@@ -47,21 +47,24 @@ def expand(
         scope_refusal: the site's scope.
         traps: budgets per URL pattern, filled with what this crawl has accepted; what is accepted here is added.
     """
-    frontier, refusals = [], []
+    priorities: list[float | None] = []  # None: refused
+    refusals = [NEW_REFUSALS.empty_table()]
     for start in range(0, candidates.num_rows, ROWS_AT_ONCE):
-        accepted: list[dict[str, Any]] = []
         refused: list[dict[str, Any]] = []
         for candidate in candidates.slice(start, ROWS_AT_ONCE).to_pylist():
             refusal = _refusal(candidate, scope_refusal, traps)
             if refusal is None:
                 traps.accept(candidate["url"])
-                accepted.append(_frontier_row(candidate, depth))
+                priorities.append(_priority(candidate, depth))
             else:
+                priorities.append(None)
                 refused.append(_refused(candidate, refusal))
-        frontier.append(pa.Table.from_pylist(accepted, schema=NEW_FRONTIER))
         refusals.append(pa.Table.from_pylist(refused, schema=NEW_REFUSALS))
-    kept, cut = _cut(pa.concat_tables(frontier or [NEW_FRONTIER.empty_table()]), budget)
-    return Expansion(kept, pa.concat_tables([*refusals, cut]))
+    ranks = pa.table({"row": pa.arange(0, len(priorities)), "priority": pa.array(priorities, pa.float64())}).drop_null()
+    # A stable sort: equal priorities keep the order in which they were found.
+    ranks = ranks.take(pc.sort_indices(ranks, sort_keys=[("priority", "descending")]))
+    refusals.append(_beyond(candidates, ranks["row"].slice(budget), budget))
+    return Expansion(_frontier(candidates, ranks.slice(0, budget)), pa.concat_tables(refusals))
 
 
 def _refusal(
@@ -75,16 +78,26 @@ def _refusal(
     return refusal
 
 
-def _cut(frontier: pa.Table, budget: int) -> tuple[pa.Table, pa.Table]:
-    """Sort rows best first, and refuse what is beyond the page budget."""
-    # A stable sort: equal priorities keep the order in which they were found.
-    ordered = frontier.take(pc.sort_indices(frontier, sort_keys=[("priority", "descending")]))
-    beyond = ordered.slice(budget)
+def _frontier(candidates: pa.Table, ranks: pa.Table) -> pa.Table:
+    """Make the rows of accepted candidates, in the order of their ranks."""
+    parts = [NEW_FRONTIER.empty_table()]
+    # In parts: one chunk of a million rows makes the table store take as much again, several times.
+    for start in range(0, ranks.num_rows, ROWS_AT_ONCE):
+        ranked = ranks.slice(start, ROWS_AT_ONCE)
+        rows = candidates.take(ranked["row"])
+        host_keys = pa.array(map(host_key, rows["url"].to_pylist()), pa.string())
+        rows = rows.append_column("host_key", host_keys).append_column("priority", ranked["priority"])
+        parts.append(rows.select(NEW_FRONTIER.names).cast(NEW_FRONTIER))
+    return pa.concat_tables(parts)
+
+
+def _beyond(candidates: pa.Table, rows: pa.ChunkedArray, budget: int) -> pa.Table:
+    """Refuse what is beyond the page budget."""
+    refused = candidates.select(["url", "url_key", "found_on"]).take(rows)
     rule = pa.scalar(f"max_pages leaves room for {budget} at this depth")
-    refused = beyond.select(["url", "url_key", "found_on"])
     for name, value in (("reason", pa.scalar(RejectReason.PAGE_BUDGET.value)), ("rule", rule)):
         refused = refused.append_column(name, pa.repeat(value, refused.num_rows))
-    return ordered.slice(0, budget), refused.select(NEW_REFUSALS.names).cast(NEW_REFUSALS)
+    return refused.select(NEW_REFUSALS.names).cast(NEW_REFUSALS)
 
 
 def priority(*, depth: int, in_links: int, found_by: str, sitemap_priority: float | None) -> float:
@@ -97,24 +110,15 @@ def priority(*, depth: int, in_links: int, found_by: str, sitemap_priority: floa
     return hub + 2.0 * (sitemap_priority or 0.0) + math.log2(1 + in_links) - depth
 
 
-def _frontier_row(candidate: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    return {
-        "url": candidate["url"],
-        "url_key": candidate["url_key"],
-        "host_key": host_key(candidate["url"]),
-        "priority": candidate["worth"]
-        if candidate["worth"] is not None
-        else priority(
-            depth=depth,
-            in_links=candidate["in_links"],
-            found_by=candidate["found_by"],
-            sitemap_priority=candidate["sitemap_priority"],
-        ),
-        "found_by": candidate["found_by"],
-        "found_on": candidate["found_on"],
-        "in_links": candidate["in_links"],
-        "other_urls": candidate["other_urls"],
-    }
+def _priority(candidate: Mapping[str, Any], depth: int) -> float:
+    if candidate["worth"] is not None:
+        return float(candidate["worth"])
+    return priority(
+        depth=depth,
+        in_links=candidate["in_links"],
+        found_by=candidate["found_by"],
+        sitemap_priority=candidate["sitemap_priority"],
+    )
 
 
 def _refused(candidate: Mapping[str, Any], refusal: Refusal) -> dict[str, Any]:

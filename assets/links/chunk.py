@@ -1,9 +1,10 @@
 """Chunks of stored pages: parsed by one worker in one go, since a job a page costs more than its parse."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, chain
+from typing import Final
 
 import pyarrow as pa
 
@@ -12,6 +13,9 @@ from assets.links.unread import unread_links
 from assets.schemas import LINKS
 from assets.url.key import KeyRules
 from assets.warc.reading import stored_body
+
+ROWS_A_COMMIT: Final = 2_000
+BYTES_A_COMMIT: Final = 24 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,21 @@ def rows_of(data: bytes) -> pa.Table:
     return pa.ipc.open_stream(data).read_all()
 
 
+def commits_of(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Give rows of ``links`` in the parts in which they are committed.
+
+    The table store takes several times the size of a part while it writes, and a reader takes whole files.
+    """
+    part: list[pa.RecordBatch] = []
+    for batch in rows:
+        part.append(batch)
+        if sum(held.num_rows for held in part) >= ROWS_A_COMMIT or sum(held.nbytes for held in part) >= BYTES_A_COMMIT:
+            yield pa.Table.from_batches(part)
+            part = []
+    if part:
+        yield pa.Table.from_batches(part)
+
+
 def unread_chunk(chunk: LinkChunk, reason: str) -> pa.Table:
     """Give rows that say why pages could not be read."""
     facts = unread_links(reason)
@@ -73,6 +92,7 @@ def _page_links(chunk: LinkChunk, page: StoredPage) -> PageLinks:
             content_encoding=stored.header("Content-Encoding"),
             content_type=page.content_type,
             robots_tag=page.robots_tag,
+            refresh=stored.header("Refresh"),
             key_rules=chunk.key_rules,
             max_bytes=chunk.max_bytes,
         )

@@ -15,6 +15,7 @@ from assets.markup.fingerprint import token_count
 from assets.markup.head import (
     declared_canonical,
     folded,
+    header_refresh,
     html_language,
     refresh_target,
     robots_directives,
@@ -52,6 +53,7 @@ class LinkDocument:
     content_encoding: str | None
     content_type: str | None
     robots_tag: str | None  # X-Robots-Tag values, comma-joined
+    refresh: str | None  # the Refresh header
     key_rules: KeyRules
     max_bytes: int  # of the body without its content-encoding
 
@@ -90,7 +92,9 @@ def read_links(document: LinkDocument) -> PageLinks:
     if tree is not None:
         return _page_links(tree, reason, text, document)
     robots = ",".join(robots_directives(None, document.robots_tag))
-    return PageLinks(reason, text.charset, text.source, robots)
+    page_url = parse(document.url) or document.url
+    refresh = _refresh_link(header_refresh(document.refresh, page_url), Targets(page_url, page_url, document.key_rules))
+    return PageLinks(reason, text.charset, text.source, robots, hyperlinks=refresh)
 
 
 def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDocument) -> PageLinks:
@@ -98,9 +102,8 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
     base = base_url(tree, page_url)
     targets = Targets(page_url, base, document.key_rules)
     found = _walk(tree, targets, base_is_page=base == page_url)
-    refresh = refresh_target(found, base)
-    if refresh is not None and refresh[1] is not None and (target := targets[refresh[1]]) is not None:
-        found.hyperlinks.append((*target, "refresh", "", ""))
+    refresh = header_refresh(document.refresh, page_url) or refresh_target(found, base)
+    found.hyperlinks += _refresh_link(refresh, targets)
     return PageLinks(
         reason=reason,
         charset=text.charset,
@@ -114,6 +117,11 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
         resources=_resources(found.resources, base),
         **found.counts,
     )
+
+
+def _refresh_link(refresh: tuple[int, str | None] | None, targets: Targets) -> list[Hyperlink]:
+    target = targets[refresh[1]] if refresh is not None and refresh[1] is not None else None
+    return [] if target is None else [(*target, "refresh", "", "")]
 
 
 @dataclass(slots=True)

@@ -1,10 +1,19 @@
 """CDXJ lines: the index of a WARC file, one sorted line a capture, as pywb and OpenWayback read it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Final
 
+import pyarrow as pa
+
+from assets.warc.row_objects import row_objects
 from assets.warc.surt import surt
+
+_COLUMNS: Final = [
+    *("url", "requested_at", "record_type", "content_type", "status", "payload_digest"),
+    *("warc_file", "warc_offset", "warc_bytes"),
+]
 
 
 def cdxj_line(row: Mapping[str, object]) -> str:
@@ -24,9 +33,9 @@ def cdxj_line(row: Mapping[str, object]) -> str:
     return f"{surt(str(row['url']))} {moment.astimezone(UTC):%Y%m%d%H%M%S} {json.dumps(fields, ensure_ascii=False)}"
 
 
-def cdxj(rows: Iterable[Mapping[str, object]]) -> bytes:
-    """Write the index of one WARC file from the rows of its captures."""
-    lines = sorted(cdxj_line(row) for row in rows if row["warc_file"])
+def cdxj(fetches: pa.Table) -> bytes:
+    """Write the index of one WARC file from the rows of ``fetches`` of its captures."""
+    lines = sorted(cdxj_line(row) for row in row_objects(fetches.select(_COLUMNS)) if row["warc_file"])
     return "".join(line + "\n" for line in lines).encode("utf-8")
 
 

@@ -23,6 +23,7 @@ from assets.warc.records import (
     warc_date,
     warcinfo_member,
 )
+from assets.warc.row_objects import row_objects
 from resources.errors import DamagedArchive
 from resources.ports import FetchResponse
 
@@ -72,8 +73,8 @@ class WarcBatch:
         Raises:
             DamagedArchive: what lies on the disk is not what was written.
         """
-        block = "".join(json.dumps(row, default=_iso, ensure_ascii=False) + "\n" for row in rows.to_pylist())
-        self._write(metadata_member(FACTS_URI, FACTS_TYPE, block.encode("utf-8"), sealed_at))
+        lines = (json.dumps(row, default=_iso, ensure_ascii=False).encode("utf-8") for row in row_objects(rows))
+        self._write(metadata_member(FACTS_URI, FACTS_TYPE, b"".join(line + b"\n" for line in lines), sealed_at))
         self._stream.close()
         verify_members(self.path, self._places)
 

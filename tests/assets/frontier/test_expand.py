@@ -1,13 +1,15 @@
+from collections import Counter
+from datetime import timedelta
 from typing import Any
 
-import ibis
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.frontier.candidates import CANDIDATES, flat_links, link_candidates, new_targets, with_sitemap_entries
+from assets.frontier.candidates import CANDIDATES, with_sitemap_entries
 from assets.frontier.expand import Expansion, expand, priority
+from assets.frontier.linked import LinkedAddresses
 from assets.frontier.traps import TrapBudgets
 from assets.links.unread import unread_links
 from assets.schemas import LINKS, SITEMAP_ENTRIES
@@ -96,10 +98,15 @@ def engine() -> DuckDBEngine:
     return DuckDBEngine()
 
 
-def targets(engine: DuckDBEngine, pages: list[dict[str, Any]], known: list[str]) -> list[dict[str, Any]]:
-    links = pa.Table.from_pylist(pages, schema=LINKS)
-    expression: ibis.Table = new_targets(flat_links(links), pa.table({"url_key": pa.array(known, pa.string())}))
-    found = link_candidates(engine.run(expression))
+def targets(
+    engine: DuckDBEngine, pages: list[dict[str, Any]], known: list[str], **settings: Any
+) -> list[dict[str, Any]]:
+    """Give the candidates among what pages link; the pages are added one by one when ``links_at_once`` is given."""
+    again = [key for key, count in Counter(page["url_key"] for page in pages).items() if count > 1]
+    linked = LinkedAddresses(engine.run, known=known, read_again=pa.array(again, pa.string()), **settings)
+    for some in [[page] for page in pages] if settings else [pages]:
+        linked.add(pa.Table.from_pylist(some, schema=LINKS))
+    found = linked.candidates()
     assert found.schema.equals(CANDIDATES)
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
@@ -119,6 +126,25 @@ def test_links_are_grouped_by_key_and_the_first_spelling_is_asked(engine: DuckDB
 def test_what_is_known_is_not_a_candidate(engine: DuckDBEngine) -> None:
     pages = [parsed_page("p1", ("http://e.test/x", "x"), ("http://e.test/y", "y"))]
     assert [row["url_key"] for row in targets(engine, pages, ["x"])] == ["y"]
+
+
+@pytest.mark.parametrize("links_at_once", [1, 3, 10])
+def test_links_grouped_in_parts_are_the_same(engine: DuckDBEngine, links_at_once: int) -> None:
+    targets_of = ["abcab", "bA", "", "dBbb", "aeC", "e"]
+    pages = [
+        # p1 and p2 come again, with other links.
+        parsed_page(f"p{min(number, 6 - number)}", *((f"http://e.test/{name}", name.lower()) for name in linked))
+        | {"requested_at": NOON + timedelta(seconds=number)}
+        for number, linked in enumerate(targets_of, 1)
+    ]
+    whole = targets(engine, pages, ["d"])
+    assert [(row["url"][-1], row["in_links"], row["other_urls"]) for row in whole] == [
+        ("a", 2, ["http://e.test/A"]),
+        ("b", 2, ["http://e.test/B"]),
+        ("c", 1, ["http://e.test/C"]),
+        ("e", 2, []),
+    ]
+    assert targets(engine, pages, ["d"], links_at_once=links_at_once) == whole
 
 
 def test_sitemaps_rank_what_is_linked_and_add_what_is_not() -> None:

@@ -30,7 +30,7 @@ def chunk(*members: bytes, content_type: str = "text/html") -> LinkChunk:
 
 def test_each_page_is_a_row_in_order() -> None:
     pages = (
-        member(b"<p>no links"),
+        member(b"<p>no links", "refresh: 30;url=/later"),
         member(gzip.compress(b"<a href=/x rel=NEXT>to x</a><a href=y>y</a><img src=i>"), "Content-encoding: gzip"),
         member(b""),
         member(b"<img src=i><img src=i><img src=j><a href=z>z</a><form></form>"),
@@ -54,7 +54,8 @@ def test_each_page_is_a_row_in_order() -> None:
     y = {"url": "http://e.test/y", "url_key": "http://e.test/y", "kind": "a", "anchor": "y", "rel": ""}
     z = {"url": "http://e.test/z", "url_key": "http://e.test/z", "kind": "a", "anchor": "z", "rel": ""}
     i = {"url": "http://e.test/i", "kind": "image", "count": 1}
-    assert rows["hyperlinks"].to_pylist() == [[], [x, y], [], [z]]
+    later = {"url": "http://e.test/later", "url_key": "http://e.test/later", "kind": "refresh", "anchor": "", "rel": ""}
+    assert rows["hyperlinks"].to_pylist() == [[later], [x, y], [], [z]]
     assert rows["resources"].to_pylist() == [[], [i], [], [i | {"count": 2}, i | {"url": "http://e.test/j"}]]
     assert (rows["forms"].to_pylist(), rows["images"].to_pylist()) == ([0, 0, 0, 1], [0, 1, 0, 3])
     assert set(rows["robots_meta"].to_pylist()) == {"noarchive"}

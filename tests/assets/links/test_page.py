@@ -26,9 +26,10 @@ def read(
     content_type: str | None = "text/html; charset=utf-8",
     content_encoding: str | None = None,
     robots_tag: str | None = None,
+    refresh: str | None = None,
 ) -> Any:
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-    document = LinkDocument(url, data, content_encoding, content_type, robots_tag, KeyRules(), 10**7)
+    document = LinkDocument(url, data, content_encoding, content_type, robots_tag, refresh, KeyRules(), 10**7)
     return row_of(read_links(document))
 
 
@@ -67,6 +68,16 @@ def test_base_counts_for_everything() -> None:
     assert urls(row, "refresh") == ["http://e.test/root/y.html"]
     assert row["declared_canonical"] == "http://e.test/root/can"
     assert row["resources"][0]["url"] == "http://e.test/root/i.png"
+
+
+def test_a_refresh_header_is_a_link_and_goes_before_the_pages_own() -> None:
+    own = "<base href=/root/><meta http-equiv=refresh content='30;url=own.html'>"
+    assert urls(read(own, refresh="30; url=x.html"), "refresh") == ["http://e.test/a/b/x.html"]
+    assert urls(read(own, refresh="nonsense"), "refresh") == ["http://e.test/root/own.html"]
+    # The page itself, again and again, is no link; its own refresh does not count either.
+    assert urls(read(own, refresh="30"), "refresh") == []
+    assert urls(read("", refresh="0; url=/x"), "refresh") == ["http://e.test/x"]
+    assert urls(read("%PDF", content_type="application/pdf", refresh="9;url=/x"), "refresh") == ["http://e.test/x"]
 
 
 def test_each_kind_of_hyperlink_is_told_apart() -> None:

@@ -252,7 +252,7 @@ def test_the_index_leads_to_the_record(batch: WarcBatch) -> None:
     place, _ = batch.add(capture("http://e.test/a", b"one"), digest=payload_digest(b"one"))
     rows = rows_for(place)
     batch.seal(rows, sealed_at=NOON)
-    line = cdxj(rows.to_pylist()).decode()
+    line = cdxj(rows).decode()
     assert line.startswith('test,e)/a 20260102120000 {"url": "http://e.test/a", "mime": "text/html", "status": "200"')
     member = batch.path.read_bytes()[place.offset : place.offset + place.length]
     assert next(iter(ArchiveIterator(BytesIO(member)))).rec_headers.get_header("WARC-Target-URI") == "http://e.test/a"
