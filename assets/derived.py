@@ -7,8 +7,9 @@ stay materialized.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Protocol
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
@@ -17,6 +18,8 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 
 from assets import names
 from assets.partitions import DERIVED_POLICY, sites
+
+_FAILED: Final = "failed"
 
 SiteEvent = dg.MaterializeResult[None] | dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.AssetCheckResult
 
@@ -32,6 +35,65 @@ class CheckResult:
     severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN
 
 
+class SiteContext(Protocol):
+    """What an asset's function needs to know of its run, whether that is of the asset or of a batch."""
+
+    @property
+    def partition_keys(self) -> Sequence[str]:
+        """Give the sites."""
+        ...
+
+    @property
+    def has_partition_key(self) -> bool:
+        """Tell whether the run is one of a single site."""
+        ...
+
+    @property
+    def selected_asset_keys(self) -> AbstractSet[dg.AssetKey]:
+        """Give the assets that are wanted."""
+        ...
+
+    @property
+    def selected_asset_check_keys(self) -> AbstractSet[dg.AssetCheckKey]:
+        """Give the checks that are wanted."""
+        ...
+
+    @property
+    def instance(self) -> dg.DagsterInstance:
+        """Give Dagster's instance."""
+        ...
+
+    @property
+    def run(self) -> dg.DagsterRun:
+        """Give the run."""
+        ...
+
+    @property
+    def log(self) -> dg.DagsterLogManager:
+        """Give the log of the run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BatchContext:
+    """The context of an asset's function in a run of an op that materializes it for some sites."""
+
+    partition_keys: Sequence[str]
+    selected_asset_keys: AbstractSet[dg.AssetKey]
+    selected_asset_check_keys: AbstractSet[dg.AssetCheckKey]
+    instance: dg.DagsterInstance
+    run: dg.DagsterRun
+    log: dg.DagsterLogManager
+    has_partition_key: bool = False
+
+    @classmethod
+    def of(
+        cls, context: dg.OpExecutionContext, asset: dg.AssetsDefinition, partition_keys: Sequence[str]
+    ) -> "BatchContext":
+        """Take from the op's context what is the same for both."""
+        return cls(partition_keys, set(asset.keys), set(asset.check_keys), context.instance, context.run, context.log)
+
+
 @dataclass(frozen=True, slots=True)
 class SiteResult:
     """What an asset made of one site."""
@@ -41,9 +103,7 @@ class SiteResult:
     checks: tuple[CheckResult, ...] = ()
 
 
-def site_events(
-    context: dg.AssetExecutionContext, key: dg.AssetKey, site: str, result: SiteResult
-) -> Iterator[SiteEvent]:
+def site_events(context: SiteContext, key: dg.AssetKey, site: str, result: SiteResult) -> Iterator[SiteEvent]:
     """Give the events that mark an asset materialized for a site, with its checks."""
     wanted = {check.name for check in context.selected_asset_check_keys if check.asset_key == key}
     checks = [check for check in result.checks if check.name in wanted]
@@ -92,14 +152,24 @@ def failure_of_sites(failed: Mapping[str, str], total: int) -> dg.Failure:
     reasons = "; ".join(f"{site}: {reason}" for site, reason in sorted(failed.items()))
     return dg.Failure(
         description=f"{len(failed)} of {total} sites failed. {reasons}",
-        metadata={"failed": dg.MetadataValue.json(dict(failed))},
+        metadata={_FAILED: dg.MetadataValue.json(dict(failed))},
         allow_retries=False,
     )
 
 
-def per_site(
-    context: dg.AssetExecutionContext, key: dg.AssetKey, work: Callable[[str], SiteResult]
-) -> Iterator[SiteEvent]:
+def failed_sites(failure: dg.Failure) -> dict[str, str]:
+    """Give the sites that such an error names, and why each failed.
+
+    Raises:
+        Failure: this one, when it is of another kind.
+    """
+    failed = failure.metadata.get(_FAILED)
+    if failed is None:
+        raise failure
+    return {str(site): str(reason) for site, reason in failed.value.items()}  # type: ignore[union-attr]
+
+
+def per_site(context: SiteContext, key: dg.AssetKey, work: Callable[[str], SiteResult]) -> Iterator[SiteEvent]:
     """Do the work of a derived asset for every site of the run; one site's failure does not stop the others.
 
     Raises:

@@ -95,6 +95,9 @@ T_SITE_MAP: Final = "site_map"
 T_FINDINGS: Final = "findings"
 T_PAGE_SCHEDULE: Final = "page_schedule"
 T_SITE_SCHEDULE: Final = "site_schedule"
+T_PINGS: Final = "pings"
+
+PINGS_PREFIX: Final = "pings/"  # of the objects that people drop in to be read as pings
 
 
 def raw_prefix(site: str, crawl_id: str, layer_name: str) -> str:

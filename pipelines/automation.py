@@ -8,40 +8,37 @@ from typing import Any, Final
 import dagster as dg
 
 from assets import names
+from pipelines.refresh_batch import BATCH_TAG
 
-_EAGER: Final = dg.AutomationCondition.eager()
-# Only the report counts: the layers before it are updated while the crawl still runs.
-_ON_NEW_REPORT: Final = _EAGER.replace(
-    "any_deps_updated",
-    dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.CRAWL_REPORT)),
-).with_label("on_new_crawl_report")
-_ON_ANY_REPORT: Final = (
-    _EAGER.replace(
-        "any_deps_updated",
-        dg.AutomationCondition.any_deps_updated().allow(
-            dg.AssetSelection.assets(names.CRAWL_REPORT, names.REFRESH_REPORT)
-        ),
-    )
-    # A site that was crawled has no refresh yet.
-    .replace(
-        "any_deps_missing",
-        dg.AutomationCondition.any_deps_missing().ignore(dg.AssetSelection.assets(names.REFRESH_REPORT)),
-    )
-    .with_label("on_new_crawl_or_refresh_report")
+# Batches derive what follows themselves. That they are under way, Dagster cannot see: their runs plan no partitions.
+_UPDATED: Final = dg.AutomationCondition.newly_updated() & ~dg.AutomationCondition.executed_with_tags(
+    tag_keys={BATCH_TAG}
 )
 
-# The site map that is made beside them tells of links only.
-_ON_NEW_PAGES: Final = _EAGER.replace(
-    "any_deps_updated", dg.AutomationCondition.any_deps_updated().allow(dg.AssetSelection.assets(names.PAGES))
-).with_label("on_new_pages")
+
+def _eager(label: str, *keys: dg.AssetKey) -> dg.AutomationCondition[Any]:
+    """Make the eager condition, but for what batches update; for news of these assets only, or of all that is read."""
+    updated = dg.AutomationCondition.any_deps_match(_UPDATED | dg.AutomationCondition.will_be_requested())
+    if keys:
+        updated = updated.allow(dg.AssetSelection.assets(*keys))
+    return dg.AutomationCondition.eager().replace("any_deps_updated", updated).with_label(label)
+
+
+# Only the reports count: the layers before them are updated while the crawl still runs.
+_ON_ANY_REPORT: Final = _eager("on_new_crawl_or_refresh_report", names.CRAWL_REPORT, names.REFRESH_REPORT).replace(
+    # A site that was crawled has no refresh yet.
+    "any_deps_missing",
+    dg.AutomationCondition.any_deps_missing().ignore(dg.AssetSelection.assets(names.REFRESH_REPORT)),
+)
 
 CONDITIONS: Final[dict[dg.AssetKey, dg.AutomationCondition[Any]]] = {
     names.PAGES: _ON_ANY_REPORT,
-    names.SITE_MAP: _ON_NEW_REPORT,
-    names.EXACT_DUPLICATES: _EAGER,
-    names.NEAR_DUPLICATES: _EAGER,
-    names.INDEX_FEED: _EAGER,
-    names.PAGE_SCHEDULE: _ON_NEW_PAGES,
+    names.SITE_MAP: _eager("on_new_crawl_report", names.CRAWL_REPORT),
+    names.EXACT_DUPLICATES: _eager("eager"),
+    names.NEAR_DUPLICATES: _eager("eager"),
+    names.INDEX_FEED: _eager("eager"),
+    # The site map that is made beside the pages tells of links only.
+    names.PAGE_SCHEDULE: _eager("on_new_pages", names.PAGES),
 }
 
 

@@ -17,8 +17,10 @@ from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.catalog import crawl_again, watch_sites_file
 from pipelines.deployments import Deployment
-from pipelines.jobs import crawl_site, refresh_site, reprocess
-from pipelines.recrawl import recrawl_due_sites
+from pipelines.jobs import PLAN_SITES, REFRESH_SITES, crawl_site, plan_site, refresh_site, reprocess
+from pipelines.pings import hear_pings
+from pipelines.recrawl import plan_daily, recrawl_sensor
+from pipelines.refresh_batch import batch_job
 from resources.ports import DocumentWorkers, SiteCatalog
 
 WORKERS: Final = "workers"
@@ -28,18 +30,29 @@ LOGGER: Final = logging.getLogger("isobath")
 def build(deployment: Deployment) -> dg.Definitions:
     """Wire assets, jobs and sensors to the parts of a deployment."""
     warn_of_seeds_outside_scope(deployment.resources["catalog"])
-    walks = [crawl_asset(deployment.settings.max_depth), refresh_asset()]
+    crawl, refresh = crawl_asset(deployment.settings.max_depth), refresh_asset()
     page_schedule = page_schedule_asset(deployment.settings.requests_per_day)
     derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map, page_schedule]
+    resources = {
+        **deployment.resources,
+        BACKGROUND: run_background,
+        WORKERS: closed_after_run(deployment.resources[WORKERS]),
+    }
+    refresh_sites = batch_job(
+        REFRESH_SITES,
+        [refresh, pages, exact_duplicates, near_duplicates, index_feed, page_schedule],
+        resources,
+        description="As refresh_site, for many sites in one run.",
+    )
+    plan_sites = batch_job(
+        PLAN_SITES, [page_schedule], resources, description="As plan_site, for many sites in one run."
+    )
     return dg.Definitions(
-        assets=dg.map_asset_specs(with_automation, [*walks, *derived]),
-        jobs=[crawl_site, refresh_site, reprocess],
-        sensors=[derive_after_crawl, recrawl_due_sites, watch_sites_file, crawl_again],
-        resources={
-            **deployment.resources,
-            BACKGROUND: run_background,
-            WORKERS: closed_after_run(deployment.resources[WORKERS]),
-        },
+        assets=dg.map_asset_specs(with_automation, [crawl, refresh, *derived]),
+        jobs=[crawl_site, refresh_site, refresh_sites, plan_site, plan_sites, reprocess],
+        schedules=[plan_daily(plan_sites)],
+        sensors=[derive_after_crawl, recrawl_sensor(refresh_sites), hear_pings, watch_sites_file, crawl_again],
+        resources=resources,
         # A run is one process that walks many sites; a process a step would only cost start-up time.
         executor=dg.in_process_executor,
     )

@@ -13,7 +13,7 @@ from assets.url.host import site_key_problem
 from pipelines.jobs import crawl_site
 from pipelines.recrawl import RUNS_A_TICK, busy_sites
 from resources.errors import BadSettings
-from resources.ports import Clock, SiteCatalog, SiteSettings, TableStore
+from resources.ports import Clock, SiteCatalog, SiteLeases, SiteSettings, TableStore
 
 _TAG: Final = "isobath/started_by"
 
@@ -69,10 +69,11 @@ def crawl_again(
     tables: dg.ResourceParam[TableStore],
     catalog: dg.ResourceParam[SiteCatalog],
     clock: dg.ResourceParam[Clock],
+    leases: dg.ResourceParam[SiteLeases],
 ) -> dg.SensorResult | dg.SkipReason:
     """Ask for a crawl of each site whose last one is too long ago."""
     known = context.instance.get_dynamic_partitions(str(sites.name))
-    busy, unclear = busy_sites(context.instance, clock.now())
+    busy, unclear = busy_sites(context.instance, clock.now(), leases)
     if unclear:
         return dg.SkipReason("a run over many sites is under way, and any of them may be among those that are due")
     try:

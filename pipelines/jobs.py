@@ -7,6 +7,8 @@ import dagster as dg
 from assets import names
 
 CRAWL_SITE: Final = "crawl_site"
+REFRESH_SITES: Final = "refresh_sites"
+PLAN_SITES: Final = "plan_sites"
 
 REFRESH: Final = dg.AssetSelection.assets(
     names.REFRESH_REPORT, *(key for layer in names.REFRESH_LAYERS for key in layer.stages)
@@ -26,6 +28,12 @@ refresh_site = dg.define_asset_job(
     ),
     executor_def=dg.in_process_executor,
     description="Ask a site for the pages that are due, and derive what changed: texts, duplicates, feed, schedule.",
+)
+plan_site = dg.define_asset_job(
+    "plan_site",
+    selection=dg.AssetSelection.assets(names.PAGE_SCHEDULE),
+    executor_def=dg.in_process_executor,
+    description="Make the schedule of a site anew from what is stored; no request goes out.",
 )
 reprocess = dg.define_asset_job(
     "reprocess",

@@ -1,5 +1,6 @@
-"""The recrawl sensor: which sites have enough due pages for a run of their own. It reads sites' rows, not pages'."""
+"""When sites are recrawled and planned: a sensor and a schedule, which read sites' rows and no pages'."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,19 +12,30 @@ import pyarrow.compute as pc
 from assets import names
 from assets.partitions import sites
 from assets.recrawl.serving import SiteDue, due_counts
-from pipelines.jobs import refresh_site
-from resources.ports import Clock, TableStore
+from pipelines.jobs import PLAN_SITES, REFRESH_SITES, refresh_site
+from pipelines.refresh_batch import batch_run_config, sites_of_batch
+from resources.ports import Clock, SiteLeases, TableStore
 
 MIN_BATCH: Final = 50  # pages; fewer wait for company
 LONGEST_WAIT: Final = timedelta(minutes=15)
 RUNS_A_TICK: Final = 50
 # Each refresh makes the schedule anew: what it could not move must not bring on the next one at once.
 LEAST_PAUSE: Final = timedelta(minutes=5)
+# Budget that nothing due needs goes to the most valuable pages: in so many runs a day, or whenever it makes a batch.
+FILLS_A_DAY: Final = 6
 # A run that failed leaves its pages due; the schedule it would have moved stays, and so does the run key but for this.
 TRIES_AGAIN_EVERY: Final = timedelta(hours=1)
-# A run whose process was killed stays "started" for ever. One that really takes longer still has its sites' leases.
+# A run whose process was killed stays "started" for ever: after this time a site is busy only while its lease is held.
+GRACE_OF_RUNS: Final = timedelta(minutes=10)
+# Where a run does not name its sites, there is no lease to look at.
 LONGEST_RUN: Final = timedelta(days=1)
 
+SINGLE_RUNS: Final = 10  # a tick; more sites than that get one run together
+SITES_A_BATCH: Final = 500
+PLAN_KEEPS: Final = timedelta(days=1)
+
+_STARTED_BY: Final = "isobath/started_by"
+_SENSOR: Final = "recrawl sensor"
 _BUSY: Final = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
@@ -33,30 +45,76 @@ _BUSY: Final = [
 ]
 
 
-@dg.sensor(
-    name="recrawl_due_sites",
-    job=refresh_site,
-    minimum_interval_seconds=30,
-    default_status=dg.DefaultSensorStatus.STOPPED,
-    description=(
-        "Starts refresh_site for each site with enough pages that are due by its schedule, within its budget. "
-        "Switch it on and leave it: it reads one row a site."
-    ),
-)
-def recrawl_due_sites(
-    context: dg.SensorEvaluationContext, tables: dg.ResourceParam[TableStore], clock: dg.ResourceParam[Clock]
-) -> dg.SensorResult | dg.SkipReason:
-    """Ask for a run of each site whose pages are due."""
-    known = set(context.instance.get_dynamic_partitions(str(sites.name)))
-    now = clock.now()
-    busy, unclear = busy_sites(context.instance, now)
-    if unclear:
-        return dg.SkipReason("a run over many sites is under way, and any of them may be among those that are due")
-    rows = tables.read(names.T_SITE_SCHEDULE)
-    wanted = [site for site in sites_to_refresh(rows, now) if site.site in known and site.site not in busy]
-    if not wanted:
-        return dg.SkipReason(f"of {rows.num_rows} sites none has enough pages due that is not being crawled")
-    return dg.SensorResult(run_requests=[run_request(site, now) for site in wanted[:RUNS_A_TICK]])
+def recrawl_sensor(refresh_sites: dg.JobDefinition) -> dg.SensorDefinition:
+    """Make the sensor.
+
+    Args:
+        refresh_sites: the job that refreshes many sites in one run.
+    """
+
+    @dg.sensor(
+        name="recrawl_due_sites",
+        jobs=[refresh_site, refresh_sites],
+        minimum_interval_seconds=30,
+        default_status=dg.DefaultSensorStatus.STOPPED,
+        description=(
+            "Refreshes each site with enough pages that are due by its schedule, or budget to spare: few sites by a "
+            "run of refresh_site each, many by one of refresh_sites. Switch it on and leave it: it reads one row a "
+            "site."
+        ),
+    )
+    def recrawl_due_sites(
+        context: dg.SensorEvaluationContext,
+        tables: dg.ResourceParam[TableStore],
+        clock: dg.ResourceParam[Clock],
+        leases: dg.ResourceParam[SiteLeases],
+    ) -> dg.SensorResult | dg.SkipReason:
+        """Ask for runs of the sites whose pages are due."""
+        known = set(context.instance.get_dynamic_partitions(str(sites.name)))
+        now = clock.now()
+        busy, unclear = busy_sites(context.instance, now, leases)
+        if unclear:
+            return dg.SkipReason("a run over many sites is under way, and any of them may be among those that are due")
+        rows = tables.read(names.T_SITE_SCHEDULE)
+        wanted = [site for site in sites_to_refresh(rows, now) if site.site in known and site.site not in busy]
+        if not wanted:
+            return dg.SkipReason(f"of {rows.num_rows} sites none has enough pages due that is not being crawled")
+        if len(wanted) <= SINGLE_RUNS:
+            return dg.SensorResult(run_requests=[run_request(site, now) for site in wanted])
+        return dg.SensorResult(run_requests=[batch_request(wanted[:SITES_A_BATCH], now)])
+
+    return recrawl_due_sites
+
+
+def plan_daily(plan_sites: dg.JobDefinition) -> dg.ScheduleDefinition:
+    """Make the schedule that plans sites anew that nothing else has planned for a day.
+
+    Args:
+        plan_sites: the job that plans many sites in one run.
+    """
+
+    @dg.schedule(
+        name="plan_daily",
+        job=plan_sites,
+        cron_schedule="0 3 * * *",
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.STOPPED,
+        description="Each day at 3:00 UTC, makes the schedules anew that are older than a day, in one run.",
+    )
+    def of_old_plans(
+        context: dg.ScheduleEvaluationContext, tables: dg.ResourceParam[TableStore], clock: dg.ResourceParam[Clock]
+    ) -> dg.RunRequest | dg.SkipReason:
+        """Ask for a plan of the sites whose last one is old."""
+        known = set(context.instance.get_dynamic_partitions(str(sites.name)))
+        now, made = clock.now(), pc.field("planned_at")
+        # A plan from the future was made by a clock that was wrong.
+        rows = tables.read(names.T_SITE_SCHEDULE, columns=["site"], where=(made <= now - PLAN_KEEPS) | (made > now))
+        old = sorted(known.intersection(rows["site"].to_pylist()))
+        if not old:
+            return dg.SkipReason("no schedule is older than a day")
+        return dg.RunRequest(run_config=batch_run_config(plan_sites.name, old), tags={_STARTED_BY: "daily plan"})
+
+    return of_old_plans
 
 
 def sites_to_refresh(site_rows: pa.Table, now: datetime) -> Sequence[SiteDue]:
@@ -66,17 +124,20 @@ def sites_to_refresh(site_rows: pa.Table, now: datetime) -> Sequence[SiteDue]:
         site_rows: of ``site_schedule``.
         now: the present.
     """
-    # Whoever has used up the day's budget gets an hour's rest: requests age slowly.
-    spent = pc.greater_equal(site_rows["requests_24h"], site_rows["requests_per_day"])
-    old = pc.less_equal(site_rows["planned_at"], pa.scalar(now - TRIES_AGAIN_EVERY, site_rows["planned_at"].type))
-    able = site_rows.filter(pc.or_(pc.invert(spent), old))
-    return [site for site in due_counts(able, now) if _is_worth_a_run(site, now)]
+    return [site for site in due_counts(site_rows, now) if _is_worth_a_run(site, now)]
 
 
 def _is_worth_a_run(site: SiteDue, now: datetime) -> bool:
+    age = now - site.planned_at
+    # A plan from the future was made by a clock that was wrong: nobody waits until then.
+    if timedelta(0) <= age < LEAST_PAUSE or site.left < 1:
+        return False
+    # Where the budget is what holds a site back, its requests come back one by one: they too wait for company.
+    if site.left < min(site.due or MIN_BATCH, MIN_BATCH, site.requests_per_day / FILLS_A_DAY):
+        return False
     waits_long = site.waits_since is not None and now - site.waits_since >= LONGEST_WAIT
-    rested = now - site.planned_at >= LEAST_PAUSE
-    return rested and site.requests_per_day > 0 and (site.due >= MIN_BATCH or waits_long)
+    fills = site.spare > 0 and (site.due + site.spare >= MIN_BATCH or age >= timedelta(days=1) / FILLS_A_DAY)
+    return waits_long or site.due >= MIN_BATCH or fills
 
 
 def run_request(site: SiteDue, now: datetime) -> dg.RunRequest:
@@ -85,32 +146,51 @@ def run_request(site: SiteDue, now: datetime) -> dg.RunRequest:
     return dg.RunRequest(
         run_key=f"refresh {site.site} {site.planned_at:%Y%m%dT%H%M%S%f} {tries}",
         partition_key=site.site,
-        tags={"isobath/started_by": "recrawl sensor", "isobath/due_pages": str(site.due)},
+        job_name=refresh_site.name,
+        tags={_STARTED_BY: _SENSOR, "isobath/due_pages": str(site.due)},
     )
 
 
-def busy_sites(instance: dg.DagsterInstance, now: datetime) -> tuple[set[str], bool]:
-    """Give the sites of runs under way, and whether there is a run that does not name its sites one by one."""
+def batch_request(batch: Sequence[SiteDue], now: datetime) -> dg.RunRequest:
+    """Ask for the refresh of many sites in one run; its key is as those of single runs together."""
+    keys = "\n".join(sorted(str(run_request(site, now).run_key) for site in batch))
+    return dg.RunRequest(
+        run_key=f"refresh {len(batch)} sites {hashlib.sha256(keys.encode()).hexdigest()}",
+        job_name=REFRESH_SITES,
+        run_config=batch_run_config(REFRESH_SITES, [site.site for site in batch]),
+        tags={_STARTED_BY: _SENSOR, "isobath/due_pages": str(sum(site.due for site in batch))},
+    )
+
+
+def busy_sites(instance: dg.DagsterInstance, now: datetime, leases: SiteLeases) -> tuple[set[str], bool]:
+    """Give the sites of runs under way, and whether there is a run that does not name its sites one by one.
+
+    Args:
+        instance: of Dagster.
+        now: the present.
+        leases: tell whether a run that has long begun still works on a site.
+    """
     busy: set[str] = set()
     unclear = False
     for record in instance.get_run_records(dg.RunsFilter(statuses=_BUSY)):
         run = record.dagster_run
-        if record.start_time is not None and now.timestamp() - record.start_time > LONGEST_RUN.total_seconds():
-            continue
-        found = list(_named_sites(run, instance))
-        unclear |= not found and _is_ours(run)
-        busy.update(found)
+        age = timedelta(seconds=max(0.0, now.timestamp() - (record.start_time or now.timestamp())))
+        found = set(_named_sites(run, instance))
+        if not found:
+            unclear |= bool(run.asset_selection) and age <= LONGEST_RUN
+        elif age <= GRACE_OF_RUNS:
+            busy |= found
+        else:
+            busy |= {site for site in found - busy if leases.holder(site) is not None}
     return busy, unclear
-
-
-def _is_ours(run: dg.DagsterRun) -> bool:
-    return bool(run.asset_selection)
 
 
 def _named_sites(run: dg.DagsterRun, instance: dg.DagsterInstance) -> Iterator[str]:
     site = run.tags.get("dagster/partition")
     if site:
         yield site
+    if run.job_name in (REFRESH_SITES, PLAN_SITES):
+        yield from sites_of_batch(run)
     first, last = run.tags.get("dagster/asset_partition_range_start"), run.tags.get("dagster/asset_partition_range_end")
     if first and last:
         keys = list(instance.get_dynamic_partitions(str(sites.name)))

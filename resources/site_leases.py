@@ -74,6 +74,14 @@ class SiteLeaseStore:
             heartbeat.join()
             hold.release()
 
+    def holder(self, site: str) -> Lease | None:
+        """Give the lease that somebody holds now; None when nobody does, or its time is over."""
+        try:
+            entry, _ = _read(self._objects, _key(site))
+        except ObjectMissing:
+            return None
+        return Lease(site, entry.owner, entry.expires_at) if entry.expires_at > self._clock.now() else None
+
 
 class _Hold:
     """One hold of one site, from taking it to giving it back."""
@@ -85,7 +93,7 @@ class _Hold:
         self._site = site
         self._owner = owner
         self._token = uuid.uuid4().hex
-        self._key = f"leases/{quote(site, safe=':')}.json"
+        self._key = _key(site)
         self._etag = ""
         self._lost = threading.Event()
 
@@ -100,7 +108,7 @@ class _Hold:
             etag = self._objects.create(self._key, entry.encode())
             if etag is None:
                 try:
-                    found, etag_found = self._read()
+                    found, etag_found = _read(self._objects, self._key)
                 except ObjectMissing:
                     continue
                 left_s = (found.expires_at - self._clock.now()).total_seconds()
@@ -151,7 +159,7 @@ class _Hold:
         if etag is None:
             # Either another run took it, or an earlier write of ours arrived and its answer did not.
             try:
-                found, etag_found = self._read()
+                found, etag_found = _read(self._objects, self._key)
             except ObjectMissing:
                 found = None
             if found is not None and found.token == self._token:
@@ -161,16 +169,20 @@ class _Hold:
         else:
             self._etag = etag
 
-    def _read(self) -> tuple[_Entry, str]:
-        data, etag = self._objects.get_tagged(self._key)
-        try:
-            fields = json.loads(data)
-            entry = _Entry(str(fields["owner"]), str(fields["token"]), datetime.fromisoformat(fields["expires_at"]))
-            if entry.expires_at.tzinfo is None:
-                raise ValueError("expires_at has no time zone")
-        except (ValueError, TypeError, KeyError) as error:
-            raise StoreUnusable(
-                f"The lease {self._objects.location(self._key)} is not readable ({error}): "
-                "remove it if no run works on this site."
-            ) from error
-        return entry, etag
+
+def _key(site: str) -> str:
+    return f"leases/{quote(site, safe=':')}.json"
+
+
+def _read(objects: ObjectStore, key: str) -> tuple[_Entry, str]:
+    data, etag = objects.get_tagged(key)
+    try:
+        fields = json.loads(data)
+        entry = _Entry(str(fields["owner"]), str(fields["token"]), datetime.fromisoformat(fields["expires_at"]))
+        if entry.expires_at.tzinfo is None:
+            raise ValueError("expires_at has no time zone")
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreUnusable(
+            f"The lease {objects.location(key)} is not readable ({error}): remove it if no run works on this site."
+        ) from error
+    return entry, etag

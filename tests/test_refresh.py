@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from assets import names
+from pipelines.jobs import plan_site
 from resources.ports import SiteSettings
 from tests.support.clocks import ShiftedClock
 from tests.support.loopback import LoopbackSite, Page
@@ -95,6 +96,57 @@ def test_a_refresh_stays_within_the_budget_and_goes_on_with_what_is_left(rig: Ri
             asked.append([request.path for request in site.requests[before:] if request.path != "/robots.txt"])
     assert [len(paths) for paths in asked] == [5, 0, 5]
     assert not set(asked[0]) & set(asked[2])
+
+
+def sitemap(*urls: str) -> Page:
+    entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+    return Page(f"<urlset>{entries}</urlset>", headers=(("Content-Type", "application/xml"),))
+
+
+def test_what_a_refresh_finds_beyond_its_share_is_asked_by_the_next_one(rig: Rig, clock: ShiftedClock) -> None:
+    with LoopbackSite(small_pages()) as site:
+        site.pages["/sitemap.xml"] = sitemap(site.url("/p1"))
+        rig.catalog = settings(site, requests_per_day=20)
+        assert rig.crawl(site.host).success
+        linked, listed = [f"/linked/{n}" for n in range(4)], [f"/listed/{n}" for n in range(4)]
+        site.pages["/p5"] = page(5, "Low water.", *linked)
+        site.pages["/sitemap.xml"] = sitemap(site.url("/p1"), *map(site.url, listed))
+        site.pages |= {path: page(50 + n, "Spring tide.") for n, path in enumerate([*linked, *listed])}
+        asked: list[set[str]] = []
+        for days in (60, 2):
+            clock.advance(days=days)
+            before = len(site.requests)
+            result = rig.refresh(site.host)
+            assert result.success, failure_sentence(result)
+            asked.append({request.path for request in site.requests[before:]} & {*linked, *listed})
+            if not asked[1:]:
+                rows = {row["url"]: row for row in rig.rows(names.T_PAGE_SCHEDULE, site.host, status="new")}
+                assert sorted(rows) == sorted(site.url(path) for path in {*linked, *listed} - asked[0])
+                assert max(row["due_at"] for row in rows.values()) <= clock.now()
+    assert 0 < len(asked[0]) < 8
+    assert set.union(*asked) == {*linked, *listed}
+
+
+def test_what_a_dropped_file_names_is_planned_and_asked(rig: Rig, clock: ShiftedClock) -> None:
+    with LoopbackSite(small_pages()) as site:
+        rig.catalog = settings(site, requests_per_day=2)
+        assert rig.crawl(site.host).success
+        site.pages["/fresh"] = page(60, "Spring tide.")
+        clock.advance(days=1)
+        assert rig.refresh(site.host).success
+        rig.objects.put("pings/drop.txt", f"{site.url('/p3?utm_source=x')}\n{site.url('/fresh')}\n".encode())
+        clock.advance(days=1)
+        job = rig.definitions().resolve_job_def(plan_site.name)
+        assert job.execute_in_process(instance=rig.instance, partition_key=site.host).success
+        assert not list(rig.objects.list(names.PINGS_PREFIX))
+        before = len(site.requests)
+        result = rig.refresh(site.host)
+        assert result.success, failure_sentence(result)
+        asked = [request.path for request in site.requests[before:]]
+    assert sorted(path for path in asked if path != "/robots.txt") == ["/fresh", "/p3"]
+    rows = {row["url"]: row for row in rig.rows(names.T_PAGE_SCHEDULE, site.host)}
+    assert (rows[site.url("/fresh")]["status"], rows[site.url("/fresh")]["pings"]) == ("live", 0)
+    assert rig.rows(names.T_SITE_SCHEDULE, site.host)[0]["pings_folded"] == 2
 
 
 def test_a_site_that_was_never_crawled_has_nothing_to_refresh(rig: Rig) -> None:

@@ -12,7 +12,7 @@ from assets.crawl.observation import observation_of
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.specs import crawl_check_specs, crawl_specs, refresh_check_specs, refresh_specs
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
-from assets.derived import SiteEvent, SiteResult, failure_of_sites, site_events
+from assets.derived import SiteContext, SiteEvent, SiteResult, failure_of_sites, site_events
 from assets.partitions import CRAWL_POLICY
 from resources.errors import TransientError
 from resources.ports import (
@@ -93,7 +93,7 @@ def refresh_asset() -> dg.AssetsDefinition:
     return refresh
 
 
-def _plan(context: dg.AssetExecutionContext, config: CrawlConfig, depth_limit: int, kind: CrawlKind) -> WalkPlan:
+def _plan(context: SiteContext, config: CrawlConfig, depth_limit: int, kind: CrawlKind) -> WalkPlan:
     return WalkPlan(
         sites=list(context.partition_keys),
         selected=context.selected_asset_keys,
@@ -105,7 +105,7 @@ def _plan(context: dg.AssetExecutionContext, config: CrawlConfig, depth_limit: i
 
 
 def _walked(
-    context: dg.AssetExecutionContext, plan: WalkPlan, ports: CrawlPorts, background: Background
+    context: SiteContext, plan: WalkPlan, ports: CrawlPorts, background: Background
 ) -> Iterator[SiteEvent | dg.AssetObservation]:
     """Tell Dagster what the walk does.
 

@@ -10,11 +10,15 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.item import Purpose
-from assets.recrawl.serving import due_pages
+from assets.recrawl.columns import PageStatus
+from assets.recrawl.serving import due_pages, spare_per_day
 from assets.schemas.recrawl import KIND_PAGE, KIND_SITEMAP
 
 PAGES_A_REFRESH: Final = 5_000  # RECRAWL: a run takes minutes, so that what becomes due meanwhile need not wait
 NEW_SHARE: Final = 0.3  # of a refresh, for pages that nobody has asked yet
+
+# What came in before that without being used is not made up for at once: the requests would stay bunched for ever.
+SPARE_SPAN: Final = timedelta(hours=6)
 
 _REFRESH_LAYERS: Final = [layer.name for layer in names.REFRESH_LAYERS]
 
@@ -42,7 +46,12 @@ def _due(crawl: SiteCrawl) -> pa.Table:
         tables = crawl.ports.tables
         now = crawl.ports.clock.now()
         site_rows = tables.read(names.T_SITE_SCHEDULE, sites=[crawl.site])
-        rows = tables.read(names.T_PAGE_SCHEDULE, sites=[crawl.site], where=pc.field("due_at") <= now)
+        at_most = refresh_budget(crawl, names.refresh(0))
+        fill_to = min(at_most, _spare(crawl, site_rows))
+        wanted = pc.field("due_at") <= now
+        if fill_to:
+            wanted |= pc.field("status") == PageStatus.LIVE.name.lower()
+        rows = tables.read(names.T_PAGE_SCHEDULE, sites=[crawl.site], where=wanted)
         if site_rows.num_rows:
             # The schedule knows nothing yet of what was asked since it was made.
             since = pc.field("crawl_id") > site_rows["folded_through"][0].as_py()
@@ -53,9 +62,21 @@ def _due(crawl: SiteCrawl) -> pa.Table:
             )
             for left_alone in (asked, put_off):
                 rows = rows.filter(pc.invert(pc.is_in(rows["url_key"], left_alone["origin_key"])))
-        at_most = refresh_budget(crawl, names.refresh(0))
-        crawl.due = due_pages(rows, site_rows, now, at_most)
+        crawl.due = due_pages(rows, site_rows, now, at_most, fill_to=fill_to)
     return crawl.due
+
+
+def _spare(crawl: SiteCrawl, site_rows: pa.Table) -> int:
+    """Say how many requests of the budget came in since the site was asked last, for pages that are not due."""
+    if not site_rows.num_rows:
+        return 0
+    now = crawl.ports.clock.now()
+    lately = (pc.field("requested_at") > now - SPARE_SPAN) & pc.field("status").is_valid()
+    rows = crawl.ports.tables.read(names.T_FETCHES, sites=[crawl.site], columns=["requested_at"], where=lately)
+    asked = pc.max(rows["requested_at"]).as_py()
+    # A clock that was put back finds requests in its future.
+    span = SPARE_SPAN if asked is None else max(now - asked, timedelta(0))
+    return math.ceil(float(spare_per_day(site_rows)[0]) * (span / timedelta(days=1)))
 
 
 def _left_today(crawl: SiteCrawl) -> int:

@@ -119,6 +119,7 @@ def _result(rows: Sequence[dict[str, Any]], tally: SitemapTally | None) -> Stage
         metadata |= {
             "sitemap_files": tally.files,
             "sitemap_entries": tally.entries,
+            "sitemaps_retired": dg.MetadataValue.json(list(tally.retired)),
             "sitemap_problems": dg.MetadataValue.json(list(tally.problems)),
             "sitemap_lastmod_trust": tally.trust.value,
             "sitemap_lastmod_counts": dg.MetadataValue.json(asdict(tally.lastmods)),

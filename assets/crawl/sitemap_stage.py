@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.crawl_log import CrawlKind
 from assets.crawl.layer_fetch import LayerFetch
 from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.item import FetchItem, Purpose
@@ -19,6 +20,7 @@ from assets.seeds.lastmod import DatedPage, LastmodCounts, LastmodTrust, believa
 from assets.seeds.sitemaps.entries import SitemapEntry, SitemapReading
 from assets.seeds.sitemaps.following import ListedSitemap, SitemapWalk, TakenEntries, WalkProblem
 from assets.seeds.sitemaps.reading import parse_sitemap
+from assets.seeds.sitemaps.retirement import PastReadings
 from assets.url.host import host_key
 from assets.url.key import url_key
 from assets.warc.reading import read_body
@@ -31,6 +33,7 @@ class SitemapTally:
     files: int = 0
     entries: int = 0
     problems: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()  # sitemaps that were not asked, or will not be
     lastmods: LastmodCounts = field(default_factory=LastmodCounts)
     trust: LastmodTrust = LastmodTrust.UNKNOWN
 
@@ -56,7 +59,9 @@ async def read_sitemaps(crawl: SiteCrawl, fetch: LayerFetch, walk: SitemapWalk) 
         fetch: of the layer that asks for them.
         walk: where to begin.
     """
-    rows = _SitemapRows(crawl)
+    past = await crawl.to_thread(_past_readings, crawl)
+    walk.leave_out(past.resting_since)
+    rows = _SitemapRows(crawl, past)
     while wave := walk.next_wave():
         await fetch.run([_sitemap_item(crawl, fetch.layer, listed.url) for listed in wave])
         for listed in wave:
@@ -67,8 +72,9 @@ async def read_sitemaps(crawl: SiteCrawl, fetch: LayerFetch, walk: SitemapWalk) 
 class _SitemapRows:
     """Rows to be written: entries as columns, each url_key once."""
 
-    def __init__(self, crawl: SiteCrawl) -> None:
+    def __init__(self, crawl: SiteCrawl, past: PastReadings) -> None:
         self._crawl = crawl
+        self._past = past
         self._common = {"site": crawl.site, "crawl_id": crawl.crawl_id}
         self._now = crawl.ports.clock.now()
         self._keys: set[str] = set()
@@ -85,18 +91,18 @@ class _SitemapRows:
             self._alternates.setdefault(url, listed.url)
         self._add_entries(taken.entries, listed.url)
         dated = [entry.lastmod for entry in reading.entries if entry.lastmod]
+        row = {"read_at": end["requested_at"], "outcome": end["outcome"], "payload_digest": end.get("payload_digest")}
+        row["sitemap_url"] = listed.url
         self._files.append(
             {
                 **self._common,
-                "sitemap_url": listed.url,
+                **row,
+                "retired": self._past.retirement(listed.url, row),
                 "final_url": end["url"],
                 "named_by": listed.named_by.value,
                 "found_on": listed.found_on,
                 "level": listed.level,
-                "outcome": end["outcome"],
                 "reason": str(reading.reason) or end["reason"],
-                "read_at": end["requested_at"],
-                "payload_digest": end.get("payload_digest"),
                 "entries": len(taken.entries),
                 "sitemaps": len(reading.sitemaps),
                 "other_host": taken.dropped.get(WalkProblem.OTHER_HOST, 0),
@@ -116,6 +122,15 @@ class _SitemapRows:
             self._add_entries([SitemapEntry(url)], sitemap_url)
         self._alternates.clear()
         return pa.concat_tables([SITEMAP_ENTRIES.empty_table(), *self._entries])
+
+    def carry_over(self, entries: pa.Table) -> None:
+        """Take the entries of sitemaps that were not asked, as they were read last."""
+        rows: list[dict[str, Any]] = []
+        for row in sorted(entries.to_pylist(), key=lambda row: (row["crawl_id"], row["url_key"]), reverse=True):
+            if row["url_key"] not in self._keys:
+                self._keys.add(row["url_key"])
+                rows.append({**row, **self._common})
+        self._entries.append(pa.Table.from_pylist(rows, schema=SITEMAP_ENTRIES))
 
     def _add_entries(self, entries: Sequence[SitemapEntry], sitemap_url: str) -> None:
         rows: list[dict[str, Any]] = []
@@ -173,7 +188,33 @@ def _stored_sitemap(crawl: SiteCrawl, end: Mapping[str, Any]) -> SitemapReading:
     return parse_sitemap(body, end["url"])
 
 
+def _past_readings(crawl: SiteCrawl) -> PastReadings:
+    # What this crawl itself has read is read again when it was killed before it wrote that down.
+    rows = crawl.ports.tables.read(
+        names.T_SITEMAP_FILES,
+        sites=[crawl.site],
+        columns=["sitemap_url", "read_at", "outcome", "payload_digest", "retired"],
+        where=pc.field("crawl_id") < crawl.crawl_id,
+    )
+    return PastReadings.of(rows.to_pylist())
+
+
+def _entries_before(crawl: SiteCrawl, sitemaps: Sequence[str]) -> pa.Table:
+    """Give what sitemaps said when they were read last."""
+    entries = crawl.ports.tables.read(
+        names.T_SITEMAP_ENTRIES,
+        sites=[crawl.site],
+        where=(pc.field("crawl_id") < crawl.crawl_id) & pc.field("sitemap_url").isin(list(sitemaps)),
+    )
+    newest = entries.group_by("sitemap_url").aggregate([("crawl_id", "max")])
+    newest = newest.rename_columns(["sitemap_url", "crawl_id"])
+    return entries.join(newest, ["sitemap_url", "crawl_id"], join_type="left semi").select(SITEMAP_ENTRIES.names)
+
+
 def _tally(crawl: SiteCrawl, walk: SitemapWalk, rows: _SitemapRows) -> SitemapTally:
+    # A page that only a retired sitemap names belongs to the site as before; a refresh asks pages that are due.
+    if walk.left_out and crawl.kind is CrawlKind.CRAWL:
+        rows.carry_over(_entries_before(crawl, walk.left_out))
     files, entries = rows.files(), rows.entries()
     # A run that was killed between the two tables, or before the stage was marked, wrote the same rows.
     for table, made in ((names.T_SITEMAP_ENTRIES, entries), (names.T_SITEMAP_FILES, files)):
@@ -185,7 +226,9 @@ def _tally(crawl: SiteCrawl, walk: SitemapWalk, rows: _SitemapRows) -> SitemapTa
         invalid=pc.sum(files["invalid_lastmods"]).as_py() or 0,
         future=pc.sum(files["future_lastmods"]).as_py() or 0,
     )
-    return SitemapTally(walk.files, entries.num_rows, walk.problems, counts, judge_lastmod(counts))
+    now_retired = files.filter(pc.not_equal(files["retired"], ""))["sitemap_url"].to_pylist()
+    retired = tuple(dict.fromkeys([*walk.left_out, *now_retired]))
+    return SitemapTally(walk.files, entries.num_rows, walk.problems, retired, counts, judge_lastmod(counts))
 
 
 def _dated_pages_before(crawl: SiteCrawl) -> tuple[dict[str, DatedPage], dict[str, DatedPage]]:

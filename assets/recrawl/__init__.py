@@ -1,8 +1,9 @@
 """Recrawl: when each page is worth a visit, and what a budget buys.
 
-Tables in: ``crawls``, ``fetches``, ``pages``, ``sitemap_files``, ``sitemap_entries``, ``robots``, ``site_map`` (links).
-Tables out: ``page_schedule``, ``site_schedule``. Most modules know columns of numbers only (``columns``); which row is
-which URL is known to ``history``, ``folding``, ``rows`` and ``schedule``.
+Tables in: ``crawls``, ``fetches``, ``pages``, ``sitemap_files``, ``sitemap_entries``, ``frontier`` and ``refusals`` (of
+refreshes), ``robots``, ``seeds``, ``site_map`` (links). Tables out: ``page_schedule``, ``site_schedule``, ``pings``.
+Most modules know columns of numbers only (``columns``); which row is which URL is known to ``history``, ``folding``,
+``rows`` and ``schedule``.
 
 Two halves. ``fold`` turns what was seen, in time order, into state: visits by visits or the whole history at once, the
 state comes out the same to the last bit. ``plan`` turns state, settings and a budget into due times, and holds nothing

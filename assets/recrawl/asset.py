@@ -8,9 +8,10 @@ from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.partitions import sites
 from assets.recrawl.checks import DESCRIPTIONS, starved_check, target_check
+from assets.recrawl.ping_intake import take_in_pings
 from assets.recrawl.report import metadata_of
 from assets.recrawl.schedule import schedule_of_site
-from resources.ports import Clock, SiteCatalog, TableStore
+from resources.ports import Clock, ObjectStore, SiteCatalog, TableStore
 
 
 class ScheduleConfig(dg.Config):
@@ -41,10 +42,12 @@ def page_schedule_asset(requests_per_day: float | None) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext,
         config: ScheduleConfig,
         tables: dg.ResourceParam[TableStore],
+        objects: dg.ResourceParam[ObjectStore],
         catalog: dg.ResourceParam[SiteCatalog],
         clock: dg.ResourceParam[Clock],
     ) -> Iterator[SiteEvent]:
         """Bring the schedule of each site up to date."""
+        take_in_pings(tables, objects, catalog, clock.now())
         sharing = frozenset(context.instance.get_dynamic_partitions(str(sites.name)))
 
         def work(site: str) -> SiteResult:

@@ -61,7 +61,9 @@ def _reasons(made: Explanation, page: PageColumns) -> list[str]:
     if fails:
         return [f"failed {fails} {'time' if fails == 1 else 'times running'}"]
     if made.status is PageStatus.NEW:
-        return ["never read"] if not absences else [f"not found {absences} times", "never read"]
+        # No sitemap is heard on a page that was never read.
+        pinged = ["pinged"] if made.signals else []
+        return [*([f"not found {absences} times"] if absences else []), "never read", *pinged]
     if made.status is PageStatus.GONE:
         named = ["named again since"] if made.signals else []
         return [f"gone since {time_of(float(page.gone_since_day[0])):%Y-%m-%d}", *named]

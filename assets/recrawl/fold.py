@@ -17,6 +17,7 @@ from assets.recrawl.findings import Finding, Findings, find
 from assets.recrawl.pace import slowed
 
 USUAL_PAGES: Final = 5.0  # pages that this is worth
+MOST_SIGNALS: Final = 65_535  # that are counted of a page; so many are no news any more
 GONE_AFTER_DAYS: Final = 1.0  # of 404; a 410 is gone at once
 
 
@@ -116,7 +117,7 @@ def _step(
     failed = page[(answer == Answer.FAILED) | (answer == Answer.THROTTLED)]
     pages.fails[failed] = np.minimum(pages.fails[failed], 254) + 1
     signalled = page[answer == Answer.SIGNAL]
-    pages.signals[signalled] = np.minimum(pages.signals[signalled], 65534) + 1
+    pages.signals[signalled] = np.minimum(pages.signals[signalled], MOST_SIGNALS - 1) + 1
     np.add.at(sites.signals, pages.site[signalled], 1)
     pages.status[page[answer == Answer.BARRED]] = PageStatus.BARRED
     pages.status[page[answer == Answer.RETIRED]] = PageStatus.RETIRED

@@ -1,18 +1,19 @@
 """Folding crawls into the schedule of a site: which event is about which row. What an event does stands in ``fold``."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 
 import numpy as np
 
-from assets.recrawl.columns import Answer, EventColumns, PageColumns
-from assets.recrawl.fold import fold
+from assets.recrawl.columns import Answer, EventColumns
+from assets.recrawl.fold import MOST_SIGNALS, fold
 from assets.recrawl.history import CrawlHistory, PageId, TextHashes, Told, Visit, hash_of
+from assets.recrawl.pings import Ping
 from assets.recrawl.rows import Schedule
 from assets.recrawl.signals import DatedEntries, hear
-from assets.schemas.recrawl import KIND_PAGE
+from assets.schemas.recrawl import KIND_PAGE, KIND_SITEMAP
 
 _READS = frozenset({Answer.CONTENT, Answer.NOT_MODIFIED, Answer.REDIRECT})
 
@@ -34,9 +35,15 @@ def fold_crawl(
         texts: of all payloads in it that differ from those in the schedule.
     """
     signalled = _signals(schedule, numbers, crawl.told)
-    schedule = _with_pages(schedule, numbers, crawl.visits)
+    new = [(_pinged_page(numbers, ping), ping.url, ping.day) for ping in crawl.pings]
+    new += [(visit.page, visit.url, visit.day) for visit in crawl.visits]
+    new += [(found.page, found.url, found.day) for found in crawl.found]
+    schedule = _with_pages(schedule, numbers, new)
+    signalled += [(row, ping.day, Answer.SIGNAL, 0, 0, 0) for row, ping in _unanswered(schedule, numbers, crawl.pings)]
+    # After the visit of the same moment, for sorting leaves equals as they are.
+    retired = [(numbers[page], day, Answer.RETIRED, 0, 0, 0) for page, day in crawl.retired if page in numbers]
     events = sorted(
-        [*_visits(schedule, numbers, crawl.visits, texts), *signalled], key=lambda event: (event[1], event[0])
+        [*_visits(schedule, numbers, crawl.visits, texts), *signalled, *retired], key=lambda event: (event[1], event[0])
     )
     counts: Mapping[str, int] = {}
     if events:
@@ -52,35 +59,56 @@ def fold_crawl(
     for told in crawl.told:
         if (row := numbers.get((KIND_PAGE, told.url_key))) is not None:
             schedule.lastmod_day[row] = told.lastmod_day
-    return replace(schedule, folded_through=crawl.crawl_id), counts
+    pings_folded = schedule.pings_folded + len(crawl.pings)
+    return replace(schedule, folded_through=crawl.crawl_id, pings_folded=pings_folded), counts
+
+
+def hear_pings(schedule: Schedule, pings: Sequence[Ping]) -> Schedule:
+    """Give a schedule to plan with: pings that no crawl began after count as signals, and what they name is known.
+
+    The state itself stays as it is: they are folded with the next crawl.
+    """
+    numbers = page_numbers(schedule)
+    folded = len(schedule.urls)
+    new = [(_pinged_page(numbers, ping), ping.url, ping.day) for ping in pings]
+    schedule = _with_pages(replace(schedule, pages=schedule.pages.copy()), numbers, new)
+    counts = np.zeros(len(schedule.urls), np.int64)
+    for row, _ in _unanswered(schedule, numbers, pings):
+        counts[row] += 1
+    signals = np.minimum(schedule.pages.signals + counts, MOST_SIGNALS)
+    counts = signals - schedule.pages.signals
+    schedule.pages.signals[:] = signals
+    return replace(schedule, pings=counts, only_pinged=np.arange(len(counts)) >= folded)
+
+
+def _pinged_page(numbers: Mapping[PageId, int], ping: Ping) -> PageId:
+    """Give the page that a ping is about: a feed or sitemap when that is what is known under its address."""
+    page, sitemap = (KIND_PAGE, ping.url_key), (KIND_SITEMAP, ping.url_key)
+    return sitemap if sitemap in numbers and page not in numbers else page
+
+
+def _unanswered(schedule: Schedule, numbers: Mapping[PageId, int], pings: Sequence[Ping]) -> Iterator[tuple[int, Ping]]:
+    """Give the pings, with the rows of their pages, that no visit has answered."""
+    for ping in pings:
+        row = numbers[_pinged_page(numbers, ping)]
+        # One that came while a crawl was under way may be older than the visit to its page. NaN: never read.
+        if not ping.day <= schedule.pages.read_day[row]:
+            yield row, ping
 
 
 # Row, day, answer, text, payload, validator.
 _Event = tuple[int, float, Answer, int, int, int]
 
 
-def _with_pages(schedule: Schedule, numbers: dict[PageId, int], visits: Sequence[Visit]) -> Schedule:
-    new: dict[PageId, Visit] = {}
-    for visit in visits:
-        if visit.page not in numbers:
-            new.setdefault(visit.page, visit)
-    if not new:
-        return schedule
+def _with_pages(schedule: Schedule, numbers: dict[PageId, int], named: Iterable[tuple[PageId, str, float]]) -> Schedule:
+    """Add the pages that are new among those named, with the address and the day of the first naming."""
+    new: dict[PageId, tuple[str, float]] = {}
+    for page, url, day in named:
+        if page not in numbers:
+            new.setdefault(page, (url, day))
     numbers |= {page: len(schedule.urls) + offset for offset, page in enumerate(new)}
-    nowhere = np.zeros(len(new), np.int32)
-    unread = PageColumns.unread(
-        site=nowhere, section=nowhere.copy(), known_day=np.array([visit.day for visit in new.values()])
-    )
-    joined = {
-        name: np.concatenate([getattr(schedule.pages, name), getattr(unread, name)]) for name in PageColumns.dtypes()
-    }
-    return replace(
-        schedule,
-        kinds=[*schedule.kinds, *(kind for kind, _ in new)],
-        url_keys=[*schedule.url_keys, *(url_key for _, url_key in new)],
-        urls=[*schedule.urls, *(visit.url for visit in new.values())],
-        lastmod_day=np.concatenate([schedule.lastmod_day, np.full(len(new), nan)]),
-        pages=PageColumns(*joined.values()),
+    return schedule.with_pages(
+        [(*page, url) for page, (url, _) in new.items()], np.array([day for _, day in new.values()], float)
     )
 
 
@@ -135,8 +163,8 @@ def _columns(events: Sequence[_Event]) -> EventColumns:
         page=np.array(rows, np.int64),
         day=np.array(days, float),
         answer=np.array(answers, np.uint8),
-        # One crawl at a time; a signal is nobody's visit.
-        crawl=np.where(np.array(answers) == Answer.SIGNAL, -1, 0).astype(np.int64),
+        # One crawl at a time; a signal is nobody's visit, nor is a retirement.
+        crawl=np.where(np.array(answers) >= Answer.SIGNAL, -1, 0).astype(np.int64),
         text_hash=np.array(texts, np.uint64),
         payload_hash=np.array(payloads, np.uint64),
         validator_hash=np.array(validators, np.uint64),

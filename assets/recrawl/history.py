@@ -1,9 +1,11 @@
-"""The history of a site as events of the schedule: what each crawl asked and what its sitemaps told. From tables."""
+"""The history of a site as events of the schedule: what each crawl asked, found and was told of. From tables."""
 
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,7 +15,9 @@ import pyarrow.dataset as ds
 from assets import names
 from assets.recrawl.answers import answer_of
 from assets.recrawl.columns import Answer, day_of
+from assets.recrawl.pings import Ping
 from assets.schemas.recrawl import KIND_PAGE, KIND_SITEMAP
+from assets.url.scope import RejectReason
 from resources.ports import TableStore
 
 _FETCHES: Final = [
@@ -22,6 +26,7 @@ _FETCHES: Final = [
 ]
 _KINDS: Final = (KIND_PAGE, KIND_SITEMAP)
 _FEW_KEYS: Final = 1_000  # beyond, a filter by key costs more than it saves
+_REFRESH_LAYERS: Final = [layer.name for layer in names.REFRESH_LAYERS]
 _REPORT: Final = "_report"  # the last stage of every crawl and of every refresh ends so
 
 PageId = tuple[str, str]  # kind, url_key
@@ -52,12 +57,24 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A page that a refresh found and meant to ask, whether it had room for it or not."""
+
+    page: PageId
+    url: str
+    day: float
+
+
+@dataclass(frozen=True, slots=True)
 class CrawlHistory:
     """One crawl, whole."""
 
     crawl_id: str
     visits: Sequence[Visit]  # in time order
     told: Sequence[Told]
+    found: Sequence[Found] = ()
+    retired: Sequence[tuple[PageId, float]] = ()  # sitemaps that need not be asked any more, and since which day
+    pings: Sequence[Ping] = ()  # that came before it, and after the crawl before; in time order
 
 
 def crawls_to_fold(crawls: pa.Table, folded_through: str) -> list[str]:
@@ -71,9 +88,16 @@ def crawls_to_fold(crawls: pa.Table, folded_through: str) -> list[str]:
     return sorted(crawl_id for crawl_id in ids if crawl_id > folded_through and (crawl_id in done or crawl_id < newest))
 
 
-def read_history(tables: TableStore, site: str, folded_through: str) -> list[CrawlHistory]:
-    """Read the crawls that are to be folded, in order."""
-    crawls = tables.read(names.T_CRAWLS, sites=[site], columns=["crawl_id", "stage"])
+def read_history(tables: TableStore, site: str, folded_through: str, pings: Sequence[Ping]) -> list[CrawlHistory]:
+    """Read the crawls that are to be folded, in order.
+
+    Args:
+        tables: the store.
+        site: whose.
+        folded_through: the last crawl that is folded.
+        pings: of the site that are not folded.
+    """
+    crawls = tables.read(names.T_CRAWLS, sites=[site], columns=["crawl_id", "stage", "at"])
     wanted = crawls_to_fold(crawls, folded_through)
     if not wanted:
         return []
@@ -90,10 +114,23 @@ def read_history(tables: TableStore, site: str, folded_through: str) -> list[Cra
     entries = by_crawl(
         names.T_SITEMAP_ENTRIES, ["sitemap_url", "url_key", "lastmod"], since & ds.field("lastmod").is_valid()
     )
-    files = by_crawl(names.T_SITEMAP_FILES, ["sitemap_url", "read_at"])
+    files = by_crawl(names.T_SITEMAP_FILES, ["sitemap_url", "read_at", "retired"])
+    of_refreshes = since & ds.field("layer").isin(_REFRESH_LAYERS)
+    frontiers = by_crawl(names.T_FRONTIER, ["url", "url_key"], of_refreshes)
+    refusals = by_crawl(names.T_REFUSALS, ["layer", "url", "url_key", "reason"], of_refreshes)
+    began: dict[str, datetime] = {}
+    for row in crawls.to_pylist():
+        began[row["crawl_id"]] = min(row["at"], began.get(row["crawl_id"], row["at"]))
     return [
-        CrawlHistory(crawl_id, visits_of(fetches[crawl_id]), _told(entries[crawl_id], files[crawl_id]))
-        for crawl_id in wanted
+        CrawlHistory(
+            crawl_id,
+            [*_barred(refusals[crawl_id], day_of(began[crawl_id])), *visits_of(fetches[crawl_id])],
+            _told(entries[crawl_id], files[crawl_id]),
+            _found(frontiers[crawl_id], refusals[crawl_id], day_of(began[crawl_id])),
+            _retired(fetches[crawl_id], files[crawl_id]),
+            [ping for ping in pings if ping.is_before(crawl_id) and not ping.is_before(before)],
+        )
+        for before, crawl_id in pairwise([folded_through, *wanted])
     ]
 
 
@@ -120,6 +157,34 @@ def _visit(row: Mapping[str, Any]) -> Visit:
         payload=payload or "none",
         validator=row["etag"] or row["last_modified"] or "",
     )
+
+
+def _barred(refusals: Iterable[Mapping[str, Any]], day: float) -> list[Visit]:
+    """Give the due pages that a refresh did not ask, for the site's settings leave them out by now."""
+    keys = {
+        row["url_key"]: row["url"]
+        for row in refusals
+        if row["layer"] == names.refresh(0).name and row["reason"] != RejectReason.PAGE_BUDGET
+    }
+    return [Visit((KIND_PAGE, key), url, day, Answer.BARRED, "none", "") for key, url in sorted(keys.items())]
+
+
+def _found(frontier: Iterable[Mapping[str, Any]], refusals: Iterable[Mapping[str, Any]], day: float) -> list[Found]:
+    """Give what a refresh found in links and sitemaps, as far as it is in scope.
+
+    No later refresh looks at an address that one has decided about: what this one had no room for, or had not asked
+    when it died, is asked because it is in the schedule.
+    """
+    cut = [row for row in refusals if row["reason"] == RejectReason.PAGE_BUDGET]
+    rows = sorted([*frontier, *cut], key=lambda row: (row["url_key"], row["url"]))
+    return [Found((KIND_PAGE, row["url_key"]), row["url"], day) for row in rows]
+
+
+def _retired(fetches: Iterable[Mapping[str, Any]], files: Iterable[Mapping[str, Any]]) -> list[tuple[PageId, float]]:
+    """Give the sitemaps that were retired, under each address that their request led to."""
+    read_at = {row["sitemap_url"]: day_of(row["read_at"]) for row in files if row["retired"]}
+    asked = {(row["url_key"], row["origin_key"]) for row in fetches if row["purpose"] == KIND_SITEMAP}
+    return sorted(((KIND_SITEMAP, key), read_at[origin]) for key, origin in asked if origin in read_at)
 
 
 def _told(entries: Iterable[Mapping[str, Any]], files: Iterable[Mapping[str, Any]]) -> list[Told]:

@@ -1,7 +1,7 @@
 """Rows of the schedule tables as columns to compute on, and back. A round trip loses no bit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from assets.recrawl.columns import Columns, Floats, PageColumns, PageStatus, SiteColumns
+from assets.recrawl.columns import Columns, Flags, Floats, PageColumns, PageStatus, Rows, SiteColumns
 from assets.schemas import PAGE_SCHEDULE, UTC_TIME
 
 STATUS_NAMES: Final = [status.name.lower() for status in PageStatus]
@@ -41,6 +41,10 @@ class Schedule:
     pages: PageColumns
     site: SiteColumns  # one row
     folded_through: str = ""  # crawl id
+    pings_folded: int = 0
+    # Set by a plan alone, and taken out of what is stored as state.
+    pings: Rows | None = None  # how many of each page's signals are pings that are not folded
+    only_pinged: Flags | None = None  # pages that nothing but those pings names
 
     @classmethod
     def empty(cls) -> Self:
@@ -57,14 +61,55 @@ class Schedule:
         """
         if site_rows["folded_through"].to_pylist() != (page_rows["folded_through"].unique().to_pylist() or [""]):
             return cls.empty()
+        page_rows = page_rows.filter(pc.invert(page_rows["only_pinged"]))
         return cls(
             kinds=page_rows["kind"].to_pylist(),
             urls=page_rows["url"].to_pylist(),
             url_keys=page_rows["url_key"].to_pylist(),
             lastmod_day=days_of(page_rows["lastmod"]),
-            pages=page_columns(page_rows),
+            pages=page_columns(page_rows, with_pings=False),
             site=site_columns(site_rows),
             folded_through=site_rows["folded_through"][0].as_py(),
+            pings_folded=site_rows["pings_folded"][0].as_py(),
+        )
+
+    def with_pages(self, pages: Sequence[tuple[str, str, str]], known_day: Floats) -> Self:
+        """Give the schedule with pages that nobody has asked for yet behind the others.
+
+        Args:
+            pages: kind, url_key and URL of each.
+            known_day: when each was named first.
+        """
+        if not pages:
+            return self
+        nowhere = np.zeros(len(pages), np.int32)
+        unread = PageColumns.unread(site=nowhere, section=nowhere.copy(), known_day=known_day)
+        joined = {
+            name: np.concatenate([getattr(self.pages, name), getattr(unread, name)]) for name in PageColumns.dtypes()
+        }
+        kinds, url_keys, urls = zip(*pages, strict=True)
+        return replace(
+            self,
+            kinds=[*self.kinds, *kinds],
+            url_keys=[*self.url_keys, *url_keys],
+            urls=[*self.urls, *urls],
+            lastmod_day=np.concatenate([self.lastmod_day, np.full(len(pages), np.nan)]),
+            pages=PageColumns(*joined.values()),
+        )
+
+    def in_order(self) -> Self:
+        """Give the pages in the order of their keys, so that sums over them do not depend on which was found first."""
+        order = sorted(range(len(self.urls)), key=lambda row: (self.kinds[row], self.url_keys[row]))
+        rows = np.array(order, np.int64)
+        return replace(
+            self,
+            kinds=[self.kinds[row] for row in order],
+            urls=[self.urls[row] for row in order],
+            url_keys=[self.url_keys[row] for row in order],
+            lastmod_day=self.lastmod_day[rows],
+            pages=self.pages.take(rows),
+            pings=None if self.pings is None else self.pings[rows],
+            only_pinged=None if self.only_pinged is None else self.only_pinged[rows],
         )
 
 
@@ -79,13 +124,20 @@ def times_of(days: Floats) -> pa.Array:
     return pa.array(np.rint(np.where(known, days, 0.0) * DAY_US).astype(np.int64), mask=~known).cast(UTC_TIME)
 
 
-def page_columns(rows: pa.Table) -> PageColumns:
-    """Give the state of pages from their rows: of one site, each row a section of its own."""
+def page_columns(rows: pa.Table, *, with_pings: bool = True) -> PageColumns:
+    """Give the state of pages from their rows: of one site, each row a section of its own.
+
+    Args:
+        rows: of ``page_schedule``.
+        with_pings: whether pings that are not folded count as signals, as they did in the plan.
+    """
     given: dict[str, NDArray[Any]] = {
         "section": np.arange(rows.num_rows, dtype=np.int32),
         "status": pc.index_in(rows["status"], pa.array(STATUS_NAMES)).to_numpy(),
     }
     given |= {name: rows[name].to_numpy() for name in _PAGE_NUMBERS}
+    if with_pings:
+        given["signals"] = given["signals"] + rows["pings"].to_numpy()
     given |= {name: days_of(rows[column]) for column, name in _PAGE_TIMES.items()}
     given |= {name: rows[name].to_numpy().view(np.uint64) for name in _HASHES}
     return PageColumns.filled(rows.num_rows, _typed(PageColumns, given), {})
@@ -109,6 +161,7 @@ def page_rows(site: str, schedule: Schedule, sections: Sequence[str], **planned:
     """
     pages = schedule.pages
     fixed = pages.fixed_interval_days
+    pings = np.zeros(len(pages), np.int64) if schedule.pings is None else schedule.pings
     columns: dict[str, Any] = {
         "site": [site] * len(pages),
         "url": schedule.urls,
@@ -119,6 +172,9 @@ def page_rows(site: str, schedule: Schedule, sections: Sequence[str], **planned:
         "lastmod": times_of(schedule.lastmod_day),
         "folded_through": [schedule.folded_through] * len(pages),
         **{name: getattr(pages, name) for name in _PAGE_NUMBERS},
+        "signals": pages.signals - pings,
+        "pings": pings,
+        "only_pinged": np.zeros(len(pages), bool) if schedule.only_pinged is None else schedule.only_pinged,
         **{column: times_of(getattr(pages, name)) for column, name in _PAGE_TIMES.items()},
         **{name: getattr(pages, name).view(np.int64) for name in _HASHES},
         "fixed_interval_days": pa.array(fixed, mask=np.isnan(fixed)),

@@ -2,18 +2,19 @@
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
-from assets.recrawl.folding import fold_crawl, page_numbers
+from assets.recrawl.folding import fold_crawl, hear_pings, page_numbers
 from assets.recrawl.history import Visit, hash_of, keys_of, read_history, read_texts
 from assets.recrawl.offer import Offer, offer_of_target
+from assets.recrawl.pings import Ping, pings_until, read_pings
 from assets.recrawl.rows import Schedule
 from assets.recrawl.sharing import cap_of
 from assets.recrawl.site_plan import plan_site, site_columns_of
@@ -63,8 +64,12 @@ def schedule_of_site(
     if not full_refresh:
         own_row = site_rows.filter(pc.field("site") == site)
         schedule = Schedule.of(tables.read(names.T_PAGE_SCHEDULE, sites=[site]), own_row)
-    schedule, counts, crawls = _folded(tables, site, schedule)
-    schedule = _sorted(schedule)
+    pings = read_pings(tables, site)
+    # One that was stored only after a crawl that began after it was folded: what was folded is not the whole history.
+    if pings_until(pings, schedule.folded_through) != schedule.pings_folded:
+        schedule = Schedule.empty()
+    schedule, counts, crawls = _folded(tables, site, schedule, pings[schedule.pings_folded :])
+    schedule = hear_pings(schedule, pings[schedule.pings_folded :]).in_order()
     cap_per_day = cap_of(settings, crawl_delay_s(tables, site))
     plan = plan_site(
         schedule,
@@ -79,6 +84,7 @@ def schedule_of_site(
     row = {
         "site": site,
         "cap_per_day": cap_per_day,
+        "pings_heard": len(pings),
         **site_columns_of(plan, now),
         **requests_sent(tables, site, now),
     }
@@ -96,9 +102,11 @@ def schedule_of_site(
     )
 
 
-def _folded(tables: TableStore, site: str, schedule: Schedule) -> tuple[Schedule, Counter[str], int]:
-    """Fold the crawls that are new, one after the other."""
-    history = read_history(tables, site, schedule.folded_through)
+def _folded(
+    tables: TableStore, site: str, schedule: Schedule, pings: Sequence[Ping]
+) -> tuple[Schedule, Counter[str], int]:
+    """Fold the crawls that are new, one after the other, each with the pings before it."""
+    history = read_history(tables, site, schedule.folded_through, pings)
     numbers = page_numbers(schedule)
 
     def is_known(visit: Visit) -> bool:
@@ -112,20 +120,6 @@ def _folded(tables: TableStore, site: str, schedule: Schedule) -> tuple[Schedule
         folded, found = fold_crawl(folded, numbers, crawl, texts)
         counts.update(found)
     return folded, counts, len(history)
-
-
-def _sorted(schedule: Schedule) -> Schedule:
-    """Put pages in order, so that sums over them do not depend on which was found first."""
-    order = sorted(range(len(schedule.urls)), key=lambda row: (schedule.kinds[row], schedule.url_keys[row]))
-    rows = np.array(order, np.int64)
-    return replace(
-        schedule,
-        kinds=[schedule.kinds[row] for row in order],
-        urls=[schedule.urls[row] for row in order],
-        url_keys=[schedule.url_keys[row] for row in order],
-        lastmod_day=schedule.lastmod_day[rows],
-        pages=schedule.pages.take(rows),
-    )
 
 
 def _digest(rows: pa.Table, folded_through: str) -> str:

@@ -1,6 +1,6 @@
 """Change signals: which pages a newly read sitemap or feed says have changed. What that is worth: ``trust``.
 
-Pings name their pages outright, and need no module. ``changefreq`` and ``priority`` are ignored: they are wishes.
+Pings name their pages outright: ``pings``. ``changefreq`` and ``priority`` are ignored: they are wishes.
 """
 
 from dataclasses import dataclass

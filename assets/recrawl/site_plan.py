@@ -92,7 +92,8 @@ def plan_site(
         neighbours: rows of ``site_schedule`` of the other sites.
     """
     sitemap = is_sitemap(schedule)
-    sitemaps, pages = int(sitemap.sum()), int((~sitemap).sum())
+    asked = sitemap & (schedule.pages.status != PageStatus.RETIRED)
+    sitemaps, pages = int(asked.sum()), int((~sitemap).sum())
     others = neighbours.slice(0, 0) if requests_per_day is None else neighbours
     longest_days = sitemap_interval_days(settings, sitemaps, pages, requests_per_day, others)
     sections = _weighed(schedule, settings, in_links, sitemap, longest_days)
@@ -135,6 +136,7 @@ def site_columns_of(plan: SitePlan, now: datetime) -> dict[str, Any]:
         "planned_at": now,
         "due_when_planned": int((plan.due_day <= day_of(now)).sum()),
         "folded_through": schedule.folded_through,
+        "pings_folded": schedule.pings_folded,
         "pages": len(pages),
         "live_pages": int(((pages.status == PageStatus.LIVE) & ~is_sitemap(schedule)).sum()),
         "requests_per_day": limit if plan.terms.has_own[0] and not target else demand + first + hubs,

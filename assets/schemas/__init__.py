@@ -24,7 +24,7 @@ from assets.schemas.crawling import (
     SITEMAP_ENTRIES,
     SITEMAP_FILES,
 )
-from assets.schemas.recrawl import PAGE_SCHEDULE, SITE_SCHEDULE
+from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
     EXACT_DUPLICATES,
@@ -56,6 +56,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_FINDINGS: FINDINGS,
     names.T_PAGE_SCHEDULE: PAGE_SCHEDULE,
     names.T_SITE_SCHEDULE: SITE_SCHEDULE,
+    names.T_PINGS: PINGS,
 }
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "PAGES",
     "PAGE_SCHEDULE",
     "PAGE_STATE",
+    "PINGS",
     "REFUSALS",
     "RESOURCE",
     "ROBOTS",

@@ -70,6 +70,7 @@ SITEMAP_FILES = pa.schema(
         column("reason", pa.string(), "why not all of it could be read, or why nothing was; empty when all is well"),
         column("read_at", UTC_TIME, "when it was asked"),
         column("payload_digest", pa.string(), "sha1:BASE32 of the payload", optional=True),
+        column("retired", pa.string(), "why it need not be asked any more; empty when it must be"),
         column("entries", pa.int64(), "entries taken", unit="entries"),
         column("sitemaps", pa.int64(), "sitemaps that it names", unit="files"),
         column("other_host", pa.int64(), "addresses left out, for it may not speak for their hosts", unit="addresses"),

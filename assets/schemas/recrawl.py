@@ -31,7 +31,9 @@ PAGE_SCHEDULE = pa.schema(
         column("gone_since", UTC_TIME, "first 404/410 of an unbroken row of them", optional=True),
         column("gone_visits", pa.int32(), "404/410 in that row", unit="visits"),
         column("fails", pa.int32(), "failures in a row", unit="visits"),
-        column("signals", pa.int32(), "change signals since it was read", unit="signals"),
+        column("signals", pa.int32(), "change signals since it was read, folded", unit="signals"),
+        column("pings", pa.int32(), "pings since the last crawl began: planned with, not folded yet", unit="pings"),
+        column("only_pinged", pa.bool_(), "nothing but those pings names it: the page is not folded yet"),
         column("in_links", pa.int64(), "pages that link here, by the site map", unit="pages"),
         column("lastmod", UTC_TIME, "what a sitemap said last of when it changed", optional=True),
         column("folded_through", pa.string(), "as in site_schedule, when both were written; else they are made anew"),
@@ -46,6 +48,8 @@ SITE_SCHEDULE = pa.schema(
         SITE,
         column("folded_through", pa.string(), "last crawl whose fetches are in the schedule; empty: none"),
         column("planned_at", UTC_TIME, "when due times were made"),
+        column("pings_heard", pa.int64(), "pings of the site that the plan knows of", unit="pings"),
+        column("pings_folded", pa.int64(), "of those: folded, for a crawl began after them", unit="pings"),
         column("pages", pa.int64(), "rows of its schedule", unit="pages"),
         column("live_pages", pa.int64(), "of those: live, and no sitemaps", unit="pages"),
         column("requests_per_day", pa.float64(), "what it may use: its own, else its share", unit="1/day"),
@@ -90,6 +94,17 @@ SITE_SCHEDULE = pa.schema(
         column("paced_at", UTC_TIME, "when it last asked us to slow down", optional=True),
     ],
     metadata={"partitioned": "no"},  # read for all sites at once
+)
+
+PINGS = pa.schema(
+    [
+        SITE,
+        URL,
+        URL_KEY,
+        column("pinged_at", UTC_TIME, "when somebody said that the page changed, or that it is new"),
+        column("source", pa.string(), "the command, or the name and digest of the file; a page counts once in each"),
+    ],
+    metadata={"partitioned": "no"},  # a few rows at a time, of any sites
 )
 
 KIND_PAGE: Final = "page"

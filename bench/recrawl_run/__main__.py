@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--pages", type=int, default=2_000)
     parser.add_argument("--sections", type=int, default=40)
     parser.add_argument("--days", type=float, default=60.0)
-    parser.add_argument("--step-hours", type=float, default=6.0)
+    parser.add_argument("--step-hours", type=float, default=6.1)
     parser.add_argument("--budget-per-day", type=int, default=None, help="requests; a tenth of the pages unless given")
     parser.add_argument("--longest-days", type=float, default=None, help="three rounds over all pages unless given")
     parser.add_argument("--seed", type=int, default=1)

@@ -26,7 +26,8 @@ class RunSettings:
 
     world: WorldSettings = field(default_factory=WorldSettings)
     requests_per_day: int = 200
-    step_hours: float = 6.0
+    # A little more than a quarter of a day: what was asked four steps ago then is 24 hours ago, and its budget is back.
+    step_hours: float = 6.1
     longest_days: float = 30.0  # that no page may be left alone for
     kill: bool = False  # the process of one run, in its middle
 

@@ -15,7 +15,7 @@ from bench.recrawl_run.ground import QUIET, ReckonedClock, RunSettings, instance
 from bench.recrawl_run.site import ChangingSite
 from bench.recrawl_run.world import make_world
 from pipelines.project import PROJECT
-from pipelines.recrawl import recrawl_due_sites
+from resources.site_leases import SiteLeaseStore
 from tests.support.rig import Rig, failure_sentence
 
 LIFE_S: Final = 600.0  # of a process that shall be killed; it takes seconds
@@ -54,11 +54,13 @@ class Recrawl:
         """
         step_days = self.settings.step_hours / 24
         steps = int(self.settings.world.days / step_days)
-        job = self.rig.definitions().resolve_job_def("refresh_site")
+        definitions = self.rig.definitions()
+        job = definitions.resolve_job_def("refresh_site")
+        sensor = definitions.get_repository_def().get_sensor_def("recrawl_due_sites")
         for step in range(1, steps):
             # To the moment of the step: the time that runs take does not add up.
             self.clock.advance(days=step * step_days - self.site.day)
-            for request in self._tick():
+            for request in self._tick(sensor):
                 self.runs += 1
                 if self.settings.kill and self.killed_on_day is None and step >= steps // 2:
                     self._run_and_kill()
@@ -74,13 +76,13 @@ class Recrawl:
                     )
             yield self.site.day
 
-    def _tick(self) -> list[dg.RunRequest]:
+    def _tick(self, sensor: dg.SensorDefinition) -> list[dg.RunRequest]:
         """Ask the sensor; as the daemon does, pass over a run key that was used."""
         self.ticks += 1
-        with dg.build_sensor_context(
-            instance=self.rig.instance, resources={"tables": self.rig.tables, "clock": self.clock}
-        ) as context:
-            result = recrawl_due_sites(context)
+        leases = SiteLeaseStore(self.rig.objects, self.clock)
+        resources = {"tables": self.rig.tables, "clock": self.clock, "leases": leases}
+        with dg.build_sensor_context(instance=self.rig.instance, resources=resources) as context:
+            result = sensor(context)
         asked = list(result.run_requests or []) if isinstance(result, dg.SensorResult) else []
         new = [request for request in asked if request.run_key not in self._run_keys]
         self._run_keys.update(str(request.run_key) for request in new)

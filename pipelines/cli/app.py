@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -64,15 +65,17 @@ def crawl(
 
 @app.command()
 def refresh(
-    site: Annotated[str, typer.Argument(help="A site that was crawled, by its name or an address of it.")],
-    max_pages: Annotated[int | None, typer.Option(min=1, help="Most pages to ask.")] = None,
+    sites: Annotated[
+        list[str], typer.Argument(metavar="SITE...", help="Sites that were crawled, by name or an address of each.")
+    ],
+    max_pages: Annotated[int | None, typer.Option(min=1, help="Most pages to ask of each site.")] = None,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask a site for the pages that are due, within its budget, and derive what changed."""
-    from pipelines.cli.refresh import refresh as refresh_site
+    """Ask sites for the pages that are due, within their budgets, and derive what changed; many in one run."""
+    from pipelines.cli.refresh import refresh as refresh_sites
 
-    raise typer.Exit(refresh_site(site, max_pages=max_pages, store=store, as_json=as_json))
+    raise typer.Exit(refresh_sites(sites, max_pages=max_pages, store=store, as_json=as_json))
 
 
 @app.command()
@@ -154,6 +157,28 @@ def plan(
         as_json=as_json,
     )
     raise typer.Exit(code)
+
+
+@app.command()
+def ping(
+    urls: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="URL...", help="Pages that changed or are new; - reads standard input."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", exists=True, dir_okay=False, help="A file with an address a line, or IndexNow's JSON."),
+    ] = None,
+    site: Annotated[
+        str | None, typer.Option(help="The site whose pages they are; default: that of each address's host.")
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that pages changed or are new: they are asked sooner, by what such words have been worth at their site."""
+    from pipelines.cli.ping import ping as ping_pages
+
+    raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assets.crawl.history import HistoryEvent, history_of
+from assets.recrawl.pings import read_pings
 from assets.recrawl.serving import explanation_of
 from pipelines.cli.explain import explained, print_answers
 from pipelines.cli.parts import deployment_for
@@ -18,7 +19,13 @@ def print_history(address: str, *, site: str | None, store: str | None, as_json:
     """Print the history of an address; nothing is sent. Gives 1 when nothing is known of it."""
     deployment = deployment_for(store)
     site, today = explained(deployment, address, site)
-    events = history_of(today.url_key, site, deployment.tables)
+    pings = [ping for ping in read_pings(deployment.tables, site) if ping.url_key == today.url_key]
+    events = sorted(
+        [
+            *history_of(today.url_key, site, deployment.tables),
+            *(HistoryEvent(ping.pinged_at, "", "pinged", f"{ping.url}: by {ping.source}") for ping in pings),
+        ]
+    )
     schedule = explanation_of(deployment.tables, site, today.url_key, deployment.resources["clock"].now())
     due = schedule.sentence if schedule else ""
     console = Console(soft_wrap=True)

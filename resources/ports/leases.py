@@ -28,3 +28,7 @@ class SiteLeases(Protocol):
             SiteBusy: another owner holds it; the message names the owner and the time left.
         """
         ...
+
+    def holder(self, site: str) -> Lease | None:
+        """Give the lease that somebody holds now; None when nobody does, or its time is over."""
+        ...

@@ -11,9 +11,10 @@ from assets.crawl.crawl_log import CrawlKind, CrawlState
 from pipelines.catalog import crawl_again, crawls_due, watch_sites_file
 from resources.errors import BadSettings
 from resources.ports import SiteSettings
+from resources.site_leases import SiteLeaseStore
 from tests.support.answers import NOON
 from tests.support.clocks import TurnableClock
-from tests.support.memory import MemoryTables
+from tests.support.memory import MemoryObjects, MemoryTables
 from tests.support.rig import DictCatalog
 
 
@@ -95,6 +96,8 @@ def test_a_crawl_is_due_when_its_days_have_passed(every_days: float | None, days
 
 def test_nothing_is_due_in_an_empty_store(instance: dg.DagsterInstance) -> None:
     instance.add_dynamic_partitions("sites", ["a.test"])
-    resources = {"tables": MemoryTables(), "catalog": Listed("a.test"), "clock": TurnableClock(NOON)}
+    clock = TurnableClock(NOON)
+    leases = SiteLeaseStore(MemoryObjects(), clock)
+    resources = {"tables": MemoryTables(), "catalog": Listed("a.test"), "clock": clock, "leases": leases}
     with dg.build_sensor_context(instance=instance, resources=resources) as context:
         assert isinstance(crawl_again(context), dg.SkipReason)

@@ -76,6 +76,18 @@ def test_json_is_for_machines(isobath: Run) -> None:
     assert summary["pages_by_outcome"] == {"fetched": 6, "gone": 1, "robots_denied": 1}
 
 
+def test_several_sites_are_refreshed_in_one_run(isobath: Run) -> None:
+    with LoopbackSite(small_site()) as one, LoopbackSite(small_site()) as other:
+        for site in (one, other):
+            assert isobath(*flags(site)).code == 0
+        said = isobath("refresh", one.host, other.url("/"), "--json")
+        assert said.code == 0, said
+        assert [(told["site"], told["outcome"]) for told in json.loads(said.out)] == [
+            (one.host, "ok"),
+            (other.host, "ok"),
+        ]
+
+
 def test_a_depth_beyond_the_default_graph_is_crawled(isobath: Run) -> None:
     pages = {f"/{n}": Page(f'<title>{n}</title><p>Page {n}.</p><a href="/{n + 1}">on</a>') for n in range(6)}
     with LoopbackSite({"/": Page('<a href="/0">start</a>'), **pages}) as site:

@@ -34,6 +34,22 @@ def test_a_held_site_is_busy_until_it_is_given_back(objects: ObjectStore) -> Non
         assert lease.owner == "run 2"
 
 
+def test_who_holds_a_site_can_be_seen_until_it_is_given_back_or_over(objects: ObjectStore) -> None:
+    clock = TurnableClock()
+    leases: SiteLeases = SiteLeaseStore(objects, clock)
+    assert leases.holder(SITE) is None
+    with leases.hold(SITE, "run 1") as held:
+        seen = leases.holder(SITE)
+        assert seen is not None
+        assert (seen.site, seen.owner, seen.expires_at) == (SITE, "run 1", held.expires_at)
+        clock.advance(119)
+        assert leases.holder(SITE) is not None
+        clock.advance(1)
+        assert leases.holder(SITE) is None
+        clock.advance(-1)
+    assert leases.holder(SITE) is None
+
+
 def test_a_lease_is_given_back_when_the_work_fails(objects: ObjectStore) -> None:
     leases = SiteLeaseStore(objects, TurnableClock())
     with pytest.raises(ZeroDivisionError), leases.hold(SITE, "run 1"):

@@ -8,11 +8,20 @@ from typing import Any
 import pyarrow as pa
 
 from assets import names
-from assets.schemas import SITE_MAP, TABLES
+from assets.schemas import SITE_MAP, SITE_SCHEDULE, TABLES
 from resources.ports import TableStore
 from tests.support.hand_made_crawl import HOST, START, blank, url_of
+from tests.support.memory import MemoryTables
 
 SITEMAP = f"{HOST}/sitemap.xml"
+
+
+def scheduled_sites(*sites: str, planned_at: datetime = START) -> MemoryTables:
+    """Give tables in which sites have a schedule that knows of nothing."""
+    tables = MemoryTables()
+    rows = [blank(SITE_SCHEDULE, {"site": site, "planned_at": planned_at}) for site in sites]
+    tables.append(names.T_SITE_SCHEDULE, pa.Table.from_pylist(rows, schema=SITE_SCHEDULE))
+    return tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +46,24 @@ class Dated:
 
 
 @dataclass(frozen=True, slots=True)
+class Pinged:
+    """One ping."""
+
+    path: str
+    hours: float  # since the crawl began, with which it is written
+
+
+@dataclass(frozen=True, slots=True)
 class Walk:
     """One crawl."""
 
     gap_days: float = 1.0  # since the crawl before
     asked: Sequence[Asked] = ()
     dated: Sequence[Dated] = ()
+    pinged: Sequence[Pinged] = ()
+    is_retired: bool = False  # the sitemap, from now on
     is_finished: bool = True
+    found: Mapping[str, str] = field(default_factory=dict)  # by a refresh: path -> layer, or why it was refused
     in_links: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -60,10 +80,10 @@ class VisitHistory:
         """Write what a crawl would have left, and what the extraction of its pages would."""
         self.now += timedelta(days=walk.gap_days)
         crawl_id = f"{self.now:%Y%m%dT%H%M%S%f}Z"
-        common = {"site": self.site, "crawl_id": crawl_id}
+        began, common = self.now, {"site": self.site, "crawl_id": crawl_id}
         self._write(names.T_CRAWLS, [{**common, "stage": "started", "at": self.now}])
+        self.ping(*walk.pinged)
         if walk.dated:
-            self._write(names.T_SITEMAP_FILES, [{**common, "sitemap_url": SITEMAP, "read_at": self.now}])
             entries = [
                 {
                     **common,
@@ -74,6 +94,12 @@ class VisitHistory:
                 for entry in walk.dated
             ]
             self._write(names.T_SITEMAP_ENTRIES, entries)
+        for path, layer_or_reason in walk.found.items():
+            if layer_or_reason.startswith("refresh"):
+                self._write(names.T_FRONTIER, [{**common, "layer": layer_or_reason, **_address(path)}])
+            else:
+                layer = "refresh_1" if layer_or_reason == "page_budget" else "refresh_0"
+                self._write(names.T_REFUSALS, [{**common, "layer": layer, "reason": layer_or_reason, **_address(path)}])
         fetches, versions = [], []
         for asked in walk.asked:
             self.now += timedelta(seconds=7)
@@ -84,6 +110,11 @@ class VisitHistory:
                 version = {"payload_digest": payload, "text_digest": asked.text, "extractor_version": "1"}
                 versions.append({**common, **version, **_address(asked.path)})
         self._write(names.T_FETCHES, fetches)
+        if walk.dated or walk.is_retired:
+            read_at = next((row["requested_at"] for row in fetches if row["url"] == SITEMAP), began)
+            retired = "sitemap_stale" if walk.is_retired else ""
+            file = {**common, "sitemap_url": SITEMAP, "read_at": read_at, "retired": retired}
+            self._write(names.T_SITEMAP_FILES, [file])
         self._write(names.T_PAGES, versions)
         rows = [
             blank(SITE_MAP, {**common, "in_links": count, **_address(path)}) for path, count in walk.in_links.items()
@@ -91,6 +122,21 @@ class VisitHistory:
         self.tables.replace(names.T_SITE_MAP, sites=[self.site], rows=pa.Table.from_pylist(rows, schema=SITE_MAP))
         if walk.is_finished:
             self._write(names.T_CRAWLS, [{**common, "stage": "crawl_report", "at": self.now}])
+
+    def ping(self, *pinged: Pinged) -> None:
+        """Write pings, each from a source of its own; their hours count from now."""
+        self._write(
+            names.T_PINGS,
+            [
+                {
+                    "site": self.site,
+                    "pinged_at": self.now + timedelta(hours=ping.hours),
+                    "source": f"{self.now} {number}",
+                    **_address(ping.path),
+                }
+                for number, ping in enumerate(pinged)
+            ],
+        )
 
     def _fetch(self, asked: Asked) -> dict[str, Any]:
         payload = f"sha1:{asked.text}{asked.furniture}" if asked.outcome == "fetched" else None

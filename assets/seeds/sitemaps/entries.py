@@ -1,6 +1,7 @@
 """What a sitemap or feed says, as values, and the limits that sitemaps.org sets."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -58,3 +59,4 @@ class SitemapReading:
     alternates: tuple[str, ...] = ()
     invalid_lastmods: int = 0  # entries whose date is none
     reason: str = ""
+    sitemap_lastmods: Mapping[str, datetime] = field(default_factory=dict)  # of the sitemaps that an index dates

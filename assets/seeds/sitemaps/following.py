@@ -1,8 +1,9 @@
 """The walk through a site's sitemaps: which file is asked next, which entries of it count, and why it ends."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -43,6 +44,7 @@ class ListedSitemap:
     level: int = 1  # 1 for those that no index names
     found_on: str = ""  # the index, or the robots.txt's host
     by_robots: bool = False
+    lastmod: datetime | None = None  # as its index has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class SitemapWalk:
         self._taken = 0
         self._counts: Counter[str] = Counter()
         self._told: list[str] = []
+        self._resting_since: Mapping[str, datetime] = {}
+        self._left_out: dict[str, None] = {}
         named = [ListedSitemap(url, NamedBy.ROBOTS, by_robots=True, found_on=host_key(url)) for url in by_robots]
         self._next = named or [ListedSitemap(url, NamedBy.USUAL_PLACE) for url in usual_places]
 
@@ -90,6 +94,19 @@ class SitemapWalk:
     def problems(self) -> tuple[str, ...]:
         """What was not asked, read or taken, and why."""
         return (*self._told, *(f"{reason}: {count}" for reason, count in sorted(self._counts.items())))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sitemaps that were not asked, for they are retired."""
+        return tuple(self._left_out)
+
+    def leave_out(self, resting_since: Mapping[str, datetime]) -> None:
+        """Do not ask retired sitemaps, unless an index says that one changed after it was read last.
+
+        Args:
+            resting_since: when each was read last.
+        """
+        self._resting_since = {parse(url) or url: read_at for url, read_at in resting_since.items()}
 
     def next_wave(self) -> list[ListedSitemap]:
         """Give the sitemaps to ask now; none when the walk is over."""
@@ -105,6 +122,8 @@ class SitemapWalk:
                 # Some list it in itself. It has been asked, and is none.
                 self._told.append(f"{url}: {SitemapTrouble.NOT_A_SITEMAP}")
                 self._read.add(url)
+            elif (read_at := self._resting_since.get(url)) and not (listed.lastmod and listed.lastmod > read_at):
+                self._left_out[url] = None
             elif listed.level > MAX_SITEMAP_LEVELS:
                 self._counts[WalkProblem.TOO_DEEP] += 1
             elif len(self._asked) >= MAX_SITEMAP_FILES:
@@ -157,7 +176,7 @@ class SitemapWalk:
         child = ListedSitemap("", NamedBy.INDEX, listed.level + 1, found_on=final_url, by_robots=listed.by_robots)
         for url in dict.fromkeys(reading.sitemaps):
             if listed.by_robots or _authority(url) in homes:
-                self._next.append(replace(child, url=url))
+                self._next.append(replace(child, url=url, lastmod=reading.sitemap_lastmods.get(url)))
             else:
                 dropped[WalkProblem.OTHER_HOST] += 1
         self._counts.update(dropped)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -58,6 +59,7 @@ class _Found:
     url: str
     entries: list[SitemapEntry] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
+    sitemap_lastmods: dict[str, datetime] = field(default_factory=dict)
     alternates: dict[str, None] = field(default_factory=dict)
     invalid_lastmods: int = 0
 
@@ -76,6 +78,7 @@ class _Found:
             tuple(url for url in self.alternates if url not in listed),
             self.invalid_lastmods,
             trouble or "",
+            self.sitemap_lastmods,
         )
 
     def take(self, container: etree._Element) -> None:
@@ -91,12 +94,13 @@ class _Found:
             if kind == "sitemap" and not children:
                 hrefs = [_text(container)]  # some forget the loc
         addresses = self._resolved(hrefs)
-        if kind == "sitemap":
-            self.sitemaps += addresses
-            return
         texts = {name: _text(child) for name, child in reversed(children)}
         dates = [text for name in _DATES if (text := texts.get(name, ""))]
         lastmod = next((time for text in dates if (time := read_date(text))), None)
+        if kind == "sitemap":
+            self.sitemaps += addresses
+            self.sitemap_lastmods |= dict.fromkeys(addresses, lastmod) if lastmod else {}
+            return
         self.invalid_lastmods += bool(addresses and dates and lastmod is None)
         priority = _priority(texts.get("priority", ""))
         changefreq = _changefreq(texts.get("changefreq", ""))

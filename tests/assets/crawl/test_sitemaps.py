@@ -11,6 +11,7 @@ import pytest
 from assets import names
 from assets.schemas import TABLES
 from resources.ports import SiteSettings
+from tests.support.clocks import ShiftedClock
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
 from tests.support.s3 import StoreKind
@@ -214,3 +215,39 @@ def test_a_site_whose_dates_move_while_its_pages_rest_is_marked(rig: Rig) -> Non
     assert metadata["sitemap_lastmod_counts"]["unchanged"] == 6
     assert len(rig.rows(names.T_SITEMAP_FILES, site.host)) == 3
     assert rig.tables.read(names.T_SITEMAP_FILES).schema.names == TABLES[names.T_SITEMAP_FILES].names
+
+
+def test_a_dated_sitemap_that_stands_still_is_retired_and_its_pages_stay(rig: Rig) -> None:
+    clock = ShiftedClock()
+    rig.clock = clock
+    old, new = "/maps/2019-01.xml", "/maps/new.xml"
+
+    def index(lastmod: str = "2019-02-01") -> Page:
+        maps = f"<sitemap><loc>{old}</loc><lastmod>{lastmod}</lastmod></sitemap><sitemap><loc>{new}</loc></sitemap>"
+        return Page(f"<sitemapindex>{maps}</sitemapindex>", content_type=XML)
+
+    pages = {
+        "/": Page("<title>Home</title><p>Nothing is linked here."),
+        "/maps/index.xml": index(),
+        old: Page(listing("urlset", "/a", "/b"), content_type=XML),
+        new: Page(listing("urlset", "/c"), content_type=XML),
+    }
+    retired: list[list[str]] = []
+    asked: list[bool] = []
+    with LoopbackSite(pages, robots="User-agent: *\nDisallow:\nSitemap: /maps/index.xml\n") as site:
+        for days in (0, 200, 1, 1, 1):
+            clock.advance(days=days)
+            if len(asked) == 3:
+                site.pages["/maps/index.xml"] = index(clock.now().isoformat())
+            if len(asked) == 4:
+                site.pages["/maps/index.xml"] = index()
+            before = len(site.requests)
+            metadata = crawl(rig, site)
+            retired.append([url.removeprefix(site.url("")) for url in metadata["sitemaps_retired"]])
+            asked.append(old in {request.path for request in site.requests[before:]})
+            assert metadata["sitemap_entries"] == 3
+    # Found to stand still, left out, asked because its index says so, left out.
+    assert retired == [[], [old], [old], [old], [old]]
+    assert asked == [True, True, False, True, False]
+    crawls = Counter(row["crawl_id"] for row in rig.rows(names.T_FRONTIER, site.host, layer=names.depth(1).name))
+    assert sorted(crawls.values()) == [3] * 5

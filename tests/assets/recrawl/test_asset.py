@@ -14,7 +14,7 @@ from assets.recrawl.schedule import schedule_of_site
 from resources.ports import SiteSettings
 from tests.support.clocks import TurnableClock
 from tests.support.hand_made_crawl import SITE, START
-from tests.support.memory import MemoryTables
+from tests.support.memory import MemoryObjects, MemoryTables
 from tests.support.rig import DictCatalog
 from tests.support.visit_history import Asked, VisitHistory, Walk
 
@@ -46,7 +46,7 @@ def materialized(
         return dg.materialize(
             [page_schedule_asset(requests_per_day)],
             instance=instance,
-            resources={"tables": tables, "catalog": catalog, "clock": clock},
+            resources={"tables": tables, "objects": MemoryObjects(), "catalog": catalog, "clock": clock},
             partition_key=site,
             raise_on_error=False,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},

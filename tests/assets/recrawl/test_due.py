@@ -73,13 +73,41 @@ def test_validators_are_left_out_after_90_days_and_where_they_lied() -> None:
     assert may_send_validators(pages, sites, START + 90).tolist() == [False, False]
 
 
-def claimed(at_most: int, *, day: float = 5.0, fill: bool = False, **columns: Any) -> list[int]:
+def claimed(
+    at_most: int, *, day: float = 5.0, fill: bool = False, least_days: float = 0.0, **columns: Any
+) -> list[int]:
     """Claim among six pages that were read at ``START``; days since then."""
     due = np.array([1.0, 2.0, 3.0, 4.0, 9.0, inf]) + START
     value = np.array([0.5, 4.0, 1.0, 3.0, 2.0, 7.0])
     pages = live_pages(6, **columns)
-    rows: list[int] = claim(pages, due, value, day=START + day, at_most=at_most, fill=fill).tolist()
+    at = START + day
+    rows: list[int] = claim(pages, due, value, day=at, at_most=at_most, fill=fill, least_days=least_days).tolist()
     return rows
+
+
+@pytest.mark.parametrize(
+    ("columns", "least_days", "comes"),
+    [
+        ({}, 5.0, True),
+        ({}, 5.1, False),
+        ({"status": PageStatus.GONE}, 0.0, False),
+        ({"status": PageStatus.BARRED}, 0.0, False),
+        ({"status": PageStatus.RETIRED}, 0.0, False),
+        ({"status": PageStatus.NEW}, 0.0, False),
+        ({"fails": 1}, 0.0, False),
+        ({"gone_visits": 1}, 0.0, False),
+        ({"fixed_interval_days": 9.0}, 0.0, False),
+    ],
+    ids=["live", "just asked", "gone", "barred", "retired", "new", "failing", "absent", "hub"],
+)
+def test_a_page_comes_early_when_it_waits_for_nothing_but_its_worth(
+    columns: Mapping[str, Any], least_days: float, comes: bool
+) -> None:
+    due = np.full(1, START + 9)
+    claimed_rows = claim(
+        live_pages(**columns), due, np.ones(1), day=START + 5, at_most=3, fill=True, least_days=least_days
+    )
+    assert len(claimed_rows) == comes
 
 
 @pytest.mark.parametrize(

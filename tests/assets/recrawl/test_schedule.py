@@ -12,36 +12,14 @@ from hypothesis import strategies as st
 
 from assets import names
 from assets.recrawl.history import crawls_to_fold
-from assets.recrawl.schedule import SiteSchedule, schedule_of_site
 from assets.recrawl.serving import due_counts, due_pages, explanation_of
 from resources.ports import SiteSettings
+from tests.assets.recrawl.scheduling import OTHER, SETTINGS, pages_of, planned, schedule_after
 from tests.support.hand_made_crawl import HOST, SITE, START
 from tests.support.memory import MemoryTables
-from tests.support.visit_history import Asked, Dated, VisitHistory, Walk
+from tests.support.visit_history import Asked, Dated, Pinged, VisitHistory, Walk
 
-OTHER = "other.example"
-SETTINGS = SiteSettings(SITE, hubs=(f"{HOST}/docs/a",), min_delay_s=0)
 PATHS = ("/docs/a", "/docs/b", "/blog/c", "/sitemap.xml")
-
-
-def planned(tables: MemoryTables, history: VisitHistory, site: SiteSettings = SETTINGS, **how: Any) -> SiteSchedule:
-    """Make the schedule, an hour after the last visit."""
-    how = {"requests_per_day": None, "sharing": frozenset({SITE, OTHER}), **how}
-    return schedule_of_site(site, tables, now=history.now + timedelta(hours=1), **how)
-
-
-def schedule_after(*walks: Walk, site: SiteSettings = SETTINGS, **how: Any) -> tuple[MemoryTables, SiteSchedule]:
-    """Make the schedule after some crawls."""
-    tables = MemoryTables()
-    history = VisitHistory(tables, SITE)
-    for walk in walks:
-        history.add(walk)
-    return tables, planned(tables, history, site, **how)
-
-
-def pages_of(result: SiteSchedule) -> dict[str, dict[str, Any]]:
-    """Give the rows of the schedule by path."""
-    return {row["url_key"].removeprefix(HOST): row for row in result.pages.to_pylist()}
 
 
 asked = st.builds(
@@ -69,6 +47,19 @@ walks = st.builds(
         max_size=3,
         unique_by=lambda entry: entry.path,
     ),
+    pinged=st.lists(
+        st.builds(
+            Pinged,
+            path=st.sampled_from([*PATHS, "/never/asked"]),
+            # Stored long after, before, during and after the crawl.
+            hours=st.sampled_from([-2000.0, -1.0, 0.0025, 0.5]),
+        ),
+        max_size=3,
+    ),
+    found=st.dictionaries(
+        st.sampled_from([*PATHS[:3], "/found"]), st.sampled_from(["refresh_1", "page_budget", "excluded"]), max_size=2
+    ),
+    is_retired=st.booleans(),
     is_finished=st.sampled_from([True, True, False]),
     in_links=st.dictionaries(st.sampled_from(PATHS), st.integers(0, 9), max_size=2),
 )

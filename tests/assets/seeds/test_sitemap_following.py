@@ -1,5 +1,7 @@
 """The walk through a site's sitemaps: order, caps, cycles, whose addresses count."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from assets.seeds.sitemaps.entries import SitemapEntry, SitemapReading, SitemapTrouble
@@ -39,6 +41,20 @@ def test_an_index_that_lists_itself_and_its_parent_ends() -> None:
     assert (child.url, child.level, child.found_on, child.named_by) == (B, 2, A, NamedBy.INDEX)
     walk.take(child, B, index(A, B))
     assert asked(walk) == []
+    assert walk.problems == ()
+
+
+@pytest.mark.parametrize(("days", "is_asked"), [(None, False), (-1, False), (0, False), (1, True)])
+def test_a_retired_sitemap_is_asked_only_when_its_index_says_that_it_changed_since(
+    days: int | None, is_asked: bool
+) -> None:
+    read_at = datetime(2026, 1, 2, tzinfo=UTC)
+    dated = {} if days is None else {B: read_at + timedelta(days=days)}
+    walk = SitemapWalk([A], [])
+    walk.leave_out({B: read_at})
+    (listed,) = walk.next_wave()
+    walk.take(listed, A, SitemapReading(sitemaps=(B,), sitemap_lastmods=dated))
+    assert (asked(walk), walk.left_out) == (([B], ()) if is_asked else ([], (B,)))
     assert walk.problems == ()
 
 
