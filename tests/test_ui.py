@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 
 PAGES = 30
 RUN_S = 180.0
+END_S = 60.0
 
 
 def test_a_run_that_is_terminated_keeps_what_it_fetched_frees_its_site_and_ends(
@@ -32,6 +33,7 @@ def test_a_run_that_is_terminated_keeps_what_it_fetched_frees_its_site_and_ends(
             ui.await_that(lambda: len(site.requests) >= 12, RUN_S, "the crawl has begun")
             ui.terminate(run)
             ui.await_that(lambda: ui.status(run) == "CANCELED", RUN_S, "the run is canceled")
+            ui.await_that(lambda: not ui.run_processes, END_S, "the processes of the run have ended")
             ground.look_back({})
             # At most the request that was open when the signal came is lost.
             assert len(set(site.paths_seen()) - ground.kept - NOT_PAGES) <= 1
@@ -39,6 +41,7 @@ def test_a_run_that_is_terminated_keeps_what_it_fetched_frees_its_site_and_ends(
             again = ui.launch("crawl_site", site.host)
             ui.await_that(lambda: ui.status(again) in ("SUCCESS", "FAILURE"), RUN_S, "the next run has ended")
             assert ui.status(again) == "SUCCESS", ground.log
+            ui.await_that(lambda: not ui.run_processes, END_S, "the processes of the next run have ended")
         ground.look_back(ground.crawls())
         # The web server and its code server leave folders of their own; those of the walk have another name.
         of_dagster = "a temporary folder is left: tmp"

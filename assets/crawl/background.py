@@ -60,7 +60,8 @@ class Background:
             walk.stop()
 
 
-@dg.resource
+# What a resource needs is closed after it: a walk that is still under way would start the workers again.
+@dg.resource(required_resource_keys={"workers"})
 def run_background(_: dg.InitResourceContext) -> Iterator[Background]:
     """Own the walks of a run."""
     with contextlib.closing(Background()) as made:

@@ -24,8 +24,8 @@ class LinkReaders:
         return rows
 
     def close(self) -> None:
-        """Take no more; what waits is dropped."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """Take no more, drop what waits, and wait for what is being read: it would start the workers again."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _read(self, chunk: LinkChunk) -> pa.Table | None:
         (found,) = self._workers.map(read_chunk, [chunk])

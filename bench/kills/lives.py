@@ -228,7 +228,7 @@ class Ground:
             time.sleep(0.02)
         for pid in left:
             # Dagster follows a run's output with a process that it may not live to tell how to end.
-            if "/compute_logs/" not in (name := _command_line(pid)):
+            if "/compute_logs/" not in (name := command_line(pid)):
                 self.violations.append(f"process {pid} outlived its crawl: {name}")
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -268,7 +268,8 @@ def session_members(session: int) -> list[int]:
     return members
 
 
-def _command_line(pid: int) -> str:
+def command_line(pid: int) -> str:
+    """Give how a process was called, or say that it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200]
     except (FileNotFoundError, ProcessLookupError):

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
+from bench.kills.lives import command_line, session_members
+
 START_S: Final = 120.0
 STEP_S: Final = 0.1
 _LOCATION: Final = {"repositoryLocationName": "isobath", "repositoryName": "__repository__"}
@@ -87,6 +89,12 @@ class DagsterUi:
         """Give the status of a run."""
         status: str = self._ask(_STATUS, {"runId": run_id})["runOrError"]["status"]
         return status
+
+    @property
+    def run_processes(self) -> list[str]:
+        """Name the processes of runs, which the code server spawns, and of their workers that are alive."""
+        members = map(command_line, session_members(self._process.pid))
+        return [called for called in members if "spawn_main" in called or "forkserver" in called]
 
     def await_that(self, holds: Callable[[], bool], within_s: float, what: str) -> None:
         """Wait until something holds.
