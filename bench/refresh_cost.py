@@ -1,6 +1,6 @@
 """Refresh cost: ``python -m bench.refresh_cost [--pages 3000 30000] [--due 100] [--changed 5] [--at-most-s 60]``.
 
-Crawls made-up sites of different sizes with the real job, without a network, lets a month go by, and refreshes so many
+Crawls made-up sites of different sizes with the real job, without a network, lets a year go by, and refreshes so many
 pages of each, of which a few have changed. Prints what a refresh took, stage by stage, and what it wrote beside what
 lies there: both should follow what was asked and what changed, not the size of the site. Ends with 1 when a refresh
 took longer than it may, or did not find exactly what had changed.
@@ -33,7 +33,7 @@ from tests.support.rig import DictCatalog
 SITE: Final = "made-up.example.org"
 PAGES_A_SECTION: Final = 100
 WORDS: Final = 120  # of a page
-MONTH_DAYS: Final = 30.0
+LONG_DAYS: Final = 400.0  # beyond the longest interval: all pages are due, and the budget decides how many are asked
 
 
 class MadeUpSite:
@@ -58,14 +58,16 @@ class MadeUpSite:
         self.asked += path != "/robots.txt"  # which is not in the budget
         if path in ("/robots.txt", "/sitemap.xml"):
             return _answer(request, 404, "")
-        if path == "/":
-            return _answer(request, 200, _list("Sections", [f"/s{n}/" for n in range(self._sections)]))
-        if path.endswith("/"):
-            return _answer(request, 200, _list(path, [f"{path}p{n}" for n in range(PAGES_A_SECTION)]))
         if self._to_change:
             self._to_change -= 1
             self._versions[path] = self._versions.get(path, 0) + 1
-        return _answer(request, 200, _page(path, self._versions.get(path, 0)))
+        version = self._versions.get(path, 0)
+        if path == "/":
+            return _answer(request, 200, _list(f"Sections, {version}", [f"/s{n}/" for n in range(self._sections)]))
+        if path.endswith("/"):
+            pages = [f"{path}p{n}" for n in range(PAGES_A_SECTION)]
+            return _answer(request, 200, _list(f"{path}, {version}", pages))
+        return _answer(request, 200, _page(path, version))
 
     async def close(self) -> None:
         """Do nothing."""
@@ -138,7 +140,7 @@ def measure(folder: Path, pages: int, *, due: int, changed: int) -> tuple[list[s
         began = time.perf_counter()
         run("crawl_site")
         crawl_s = time.perf_counter() - began
-        clock.advance(days=MONTH_DAYS)
+        clock.advance(days=LONG_DAYS)
         # The first one finds all that is not as it was before: it pays for what is imported and compiled.
         run(refresh_site.name)
         clock.advance(days=2)
