@@ -26,8 +26,10 @@ SCRATCH_PREFIX: Final = "isobath-scratch-"
 class Sweeper:
     """Sweeps for all sites of a run; each leftover is counted for one site. Safe for many threads."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, temporary: Path) -> None:
+        """Sweep a store, and the folder in which runs have their scratch folders."""
         self._objects = objects
+        self._temporary = temporary
         self._lock = threading.Lock()
         self._swept_for_all = False
 
@@ -39,7 +41,7 @@ class Sweeper:
         swept = Swept()
         with self._lock:
             if not self._swept_for_all:
-                swept += sweep_scratch_folders() + self._objects.sweep("leases/")
+                swept += sweep_scratch_folders(self._temporary) + self._objects.sweep("leases/")
                 self._swept_for_all = True
         for prefix in (f"raw/site={site}/", names.feed_prefix(site), f"reports/{site}/"):
             swept += self._objects.sweep(prefix)
@@ -52,9 +54,13 @@ def swept_metadata(swept: Swept) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Give a new folder for files under construction, locked as long as it is in use, and remove it at the end."""
-    path, lock = _locked_folder()
+def scratch_folder(temporary: Path) -> Iterator[Path]:
+    """Give a new folder for files under construction, locked as long as it is in use, and remove it at the end.
+
+    Args:
+        temporary: the folder in which it is made.
+    """
+    path, lock = _locked_folder(temporary)
     try:
         yield path
     finally:
@@ -63,10 +69,10 @@ def scratch_folder() -> Iterator[Path]:
         os.close(lock)
 
 
-def sweep_scratch_folders() -> Swept:
+def sweep_scratch_folders(temporary: Path) -> Swept:
     """Remove the scratch folders of this user on this machine whose owners are gone; count the files in them."""
     swept = Swept()
-    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*"):
+    for path in temporary.glob(f"{SCRATCH_PREFIX}*"):
         # Others on a shared machine have folders of that name too, and may try it with links.
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError, BlockingIOError):
             found = path.lstat()
@@ -75,9 +81,9 @@ def sweep_scratch_folders() -> Swept:
     return swept
 
 
-def _locked_folder() -> tuple[Path, int]:
+def _locked_folder(temporary: Path) -> tuple[Path, int]:
     while True:
-        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
+        path = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX, dir=temporary))
         # A sweeper may come before the lock and remove the folder: then another one is made.
         with contextlib.suppress(FileNotFoundError):
             lock = _opened(path)

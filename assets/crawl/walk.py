@@ -4,6 +4,7 @@ A site that goes wrong in a way that nobody expects ends its own task; the other
 """
 
 import asyncio
+import tempfile
 import traceback
 from collections.abc import AsyncIterator, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -99,7 +100,8 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEve
         asyncio.to_thread(start_workers, ports.workers), asyncio.to_thread(start_engine, ports.engine)
     )
     readers = LinkReaders(ports.workers)
-    with scratch_folder() as scratch:
+    temporary = Path(tempfile.gettempdir())
+    with scratch_folder(temporary) as scratch:
         async with FetchScheduler(ports.fetcher, ports.clock) as scheduler:
             events: asyncio.Queue[WalkEvent | None] = asyncio.Queue()
             watch = Watch(
@@ -112,7 +114,7 @@ async def walk_sites(plan: WalkPlan, ports: CrawlPorts) -> AsyncIterator[WalkEve
                 tell=events.put_nowait,
             )
             watching = asyncio.create_task(watch.keep_looking())
-            shared = _Shared(plan, ports, scheduler, readers, watch, scratch, Sweeper(ports.objects), events)
+            shared = _Shared(plan, ports, scheduler, readers, watch, scratch, Sweeper(ports.objects, temporary), events)
 
             async def walk(site: str) -> None:
                 try:

@@ -1,7 +1,7 @@
 """``isobath ping`` and what ``isobath why`` tells of it, as a person meets them."""
 
-import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,10 +43,10 @@ def test_pings_are_stored_planned_with_and_told(
     assert f"{SITE}: 1 page pinged" in out
     assert "https://never.example/x: no site has a schedule that could hold it" in error
     (tmp_path / "index_now.json").write_text(json.dumps({"host": SITE, "urlList": [f"{HOST}/new"]}))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{HOST}/docs/1\n{HOST}/docs/2".encode())))
-    code, out, _ = isobath("ping", "-", "--file", str(tmp_path / "index_now.json"), "--json")
-    assert code == 0
-    assert [ping["url"] for ping in json.loads(out)["pinged"]] == [f"{HOST}/docs/1", f"{HOST}/docs/2", f"{HOST}/new"]
+    command = [sys.executable, "-m", "pipelines", "ping", "-", "--file", str(tmp_path / "index_now.json"), "--json"]
+    piped = subprocess.run(command, input=f"{HOST}/docs/1\n{HOST}/docs/2", capture_output=True, text=True, check=True)
+    pinged = [ping["url"] for ping in json.loads(piped.stdout)["pinged"]]
+    assert pinged == [f"{HOST}/docs/1", f"{HOST}/docs/2", f"{HOST}/new"]
     assert isobath("ping")[0::2] == (2, "isobath: no address to ping: give some, or --file, or - for standard input\n")
     planned()
     told = json.loads(isobath("why", f"{HOST}/docs/1", "--json")[1])
