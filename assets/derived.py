@@ -1,8 +1,8 @@
 """Site events: how an asset tells Dagster what became of each site, in a run of one site and in a run of many.
 
-A run of one site yields ordinary results, so that later steps of the same run go on. A run over a range of sites logs
-one event a site at the moment it is done, and ends with an error that names the sites that failed and why; the others
-stay materialized.
+A run of one site yields ordinary results. A run over a range of sites logs one event a site at the moment it is done,
+and ends with an error that names the sites that failed and why; the others stay materialized. Where none failed, the
+later steps of the same run go on.
 """
 
 import time
@@ -15,13 +15,20 @@ import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
     AssetCheckEvaluationTargetMaterializationData,
 )
+from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION
 
 from assets import names
 from assets.partitions import DERIVED_POLICY, sites
 
 _FAILED: Final = "failed"
 
-SiteEvent = dg.MaterializeResult[None] | dg.AssetMaterialization | dg.AssetCheckEvaluation | dg.AssetCheckResult
+SiteEvent = (
+    dg.MaterializeResult[None]
+    | dg.AssetMaterialization
+    | dg.AssetCheckEvaluation
+    | dg.AssetCheckResult
+    | dg.Output[None]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,20 @@ def site_events(context: SiteContext, key: dg.AssetKey, site: str, result: SiteR
         )
 
 
+def end_of_range(context: SiteContext) -> Iterator[SiteEvent]:
+    """Give the outputs that let the later steps of a run over a range go on; Dagster skips them otherwise.
+
+    Of each asset, the events of its sites are logged already: the mark keeps Dagster from logging them all again. It
+    is Dagster's own for assets that log their events themselves.
+    """
+    if context.has_partition_key or not isinstance(context, dg.AssetExecutionContext):
+        return
+    for spec in context.assets_def.specs:  # in the order of the flow, on which Dagster insists
+        if spec.key in context.selected_asset_keys:
+            name = context.output_for_asset_key(spec.key)
+            yield dg.Output(None, name, metadata={SYSTEM_METADATA_KEY_SOURCE_ASSET_OBSERVATION: True})
+
+
 def failure_of_sites(failed: Mapping[str, str], total: int) -> dg.Failure:
     """Make the error that ends a run in which some sites failed: names each and why."""
     reasons = "; ".join(f"{site}: {reason}" for site, reason in sorted(failed.items()))
@@ -189,6 +210,7 @@ def per_site(context: SiteContext, key: dg.AssetKey, work: Callable[[str], SiteR
         yield from site_events(context, key, site, result)
     if failed:
         raise failure_of_sites(failed, len(context.partition_keys))
+    yield from end_of_range(context)
 
 
 def derived_asset(

@@ -12,7 +12,7 @@ from assets.crawl.observation import observation_of
 from assets.crawl.ports import CrawlPorts
 from assets.crawl.specs import crawl_check_specs, crawl_specs, refresh_check_specs, refresh_specs
 from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
-from assets.derived import SiteContext, SiteEvent, SiteResult, failure_of_sites, site_events
+from assets.derived import SiteContext, SiteEvent, SiteResult, end_of_range, failure_of_sites, site_events
 from assets.partitions import CRAWL_POLICY
 from resources.errors import TransientError
 from resources.ports import (
@@ -136,6 +136,7 @@ def _walked(
         failure = failure_of_sites({site: f.reason for site, f in failed.items()}, len(plan.sites))
         failure.allow_retries = may_retry
         raise failure
+    yield from end_of_range(context)
 
 
 def site_result(event: StageDone) -> SiteResult:

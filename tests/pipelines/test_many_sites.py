@@ -1,6 +1,7 @@
 """One run over many sites: what goes wrong with one is told, and the others stay whole."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -175,3 +176,14 @@ def test_what_is_derived_of_many_sites_is_made_in_one_run_and_checked_for_each(r
         )
         checked = {evaluation.partition for evaluation in result.get_asset_check_evaluations()}
         assert checked == set(five.keys)
+
+
+def test_a_run_over_a_range_derives_everything_and_marks_each_site_once(rig: Rig, five: FiveSites) -> None:
+    settings = rig.catalog.settings("any")
+    rig.catalog = DictCatalog({key: replace(settings, site=key, seeds=(f"http://{key}/",)) for key in five.good})
+    result = rig.crawl_range(five.good)
+    assert result.success, failure_sentence(result)
+    assert not [event.step_key for event in result.all_events if event.is_step_skipped]
+    marks = Counter((event.asset_key, event.partition) for event in result.all_events if event.is_step_materialization)
+    keys = [*CRAWL, *CONDITIONS]
+    assert marks == Counter((key, site) for key in keys for site in five.good)

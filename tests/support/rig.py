@@ -163,17 +163,17 @@ class Rig:
         )
 
     def crawl_range(
-        self, sites: Sequence[str], select: Sequence[dg.AssetKey], **config: Any
+        self, sites: Sequence[str], select: Sequence[dg.AssetKey] | None = None, **config: Any
     ) -> dg.ExecuteInProcessResult:
-        """Materialize many sites in one run."""
+        """Materialize many sites in one run, all of them or some assets."""
         self.instance.add_dynamic_partitions("sites", list(sites))
-        derived_only = all(key in _DERIVED for key in select)
+        derived_only = select is not None and all(key in _DERIVED for key in select)
         return (
             self.definitions()
             .resolve_job_def("crawl_site")
             .execute_in_process(
                 instance=self.instance,
-                asset_selection=list(select),
+                asset_selection=list(select) if select is not None else None,
                 tags={
                     "dagster/asset_partition_range_start": sites[0],
                     "dagster/asset_partition_range_end": sites[-1],
