@@ -14,6 +14,7 @@ from assets.feed.asset import index_feed
 from assets.recrawl.asset import page_schedule_asset
 from assets.site_map.asset import site_map
 from assets.url.scope import seeds_outside_scope
+from pipelines.alerts import alert_of_failures
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.catalog import crawl_again, watch_sites_file
 from pipelines.deployments import Deployment
@@ -51,7 +52,14 @@ def build(deployment: Deployment) -> dg.Definitions:
         assets=dg.map_asset_specs(with_automation, [crawl, refresh, *derived]),
         jobs=[crawl_site, refresh_site, refresh_sites, plan_site, plan_sites, reprocess],
         schedules=[plan_daily(plan_sites)],
-        sensors=[derive_after_crawl, recrawl_sensor(refresh_sites), hear_pings, watch_sites_file, crawl_again],
+        sensors=[
+            derive_after_crawl,
+            recrawl_sensor(refresh_sites),
+            hear_pings,
+            watch_sites_file,
+            crawl_again,
+            alert_of_failures(deployment.alerts, deployment.settings.alerts.rules),
+        ],
         resources=resources,
         # A run is one process that walks many sites; a process a step would only cost start-up time.
         executor=dg.in_process_executor,

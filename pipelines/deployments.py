@@ -7,13 +7,14 @@ import hashlib
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 from assets.fetch.request import user_agent
 from assets.schemas import TABLES
+from pipelines.alert_settings import ALERT_VARIABLES, AlertSettings, alert_settings_from, alert_sinks
 from pipelines.project import PROJECT
 from resources.clock import SystemClock
 from resources.delta_tables import DeltaTables
@@ -25,7 +26,7 @@ from resources.http_dialing import trusting_context
 from resources.http_fetcher import HttpFetcher
 from resources.http_proxy import Proxy
 from resources.logged_progress import LoggedProgress
-from resources.ports import ObjectStore, Progress
+from resources.ports import AlertSink, ObjectStore, Progress
 from resources.ports.catalog import MAX_DEPTH_LIMIT
 from resources.s3_objects import S3Objects
 from resources.site_catalog import YamlCatalog
@@ -47,6 +48,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
+    **ALERT_VARIABLES,
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 
@@ -66,6 +68,7 @@ class Settings:
     proxy: Proxy | None = None
     requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
+    alerts: AlertSettings = field(default_factory=AlertSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class Deployment:
     objects: ObjectStore
     index: TantivyIndex | None
     resources: Mapping[str, Any]  # Dagster resource key -> part
+    alerts: tuple[AlertSink, ...] = ()
 
 
 def settings_from(environment: Mapping[str, str]) -> Settings:
@@ -107,6 +111,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         proxy=_proxy(environment.get("ISOBATH_PROXY")),
         requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
         authorities=environment.get("SSL_CERT_FILE", ""),
+        alerts=alert_settings_from(environment),
     )
 
 
@@ -154,6 +159,7 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
             "progress": progress or LoggedProgress(clock),
             "sinks": [index] if index else [],
         },
+        alerts=alert_sinks(settings.alerts, authorities=settings.authorities),
     )
 
 

@@ -1,7 +1,7 @@
 """When sites are recrawled and planned: a sensor and a schedule, which read sites' rows and no pages'."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 from assets import names
 from assets.partitions import sites
 from assets.recrawl.serving import SiteDue, due_counts
-from pipelines.jobs import PLAN_SITES, REFRESH_SITES, refresh_site
-from pipelines.refresh_batch import batch_run_config, sites_of_batch
+from pipelines.jobs import REFRESH_SITES, refresh_site
+from pipelines.refresh_batch import batch_run_config
+from pipelines.run_sites import sites_of_run
 from resources.ports import Clock, SiteLeases, TableStore
 
 MIN_BATCH: Final = 50  # pages; fewer wait for company
@@ -175,7 +176,7 @@ def busy_sites(instance: dg.DagsterInstance, now: datetime, leases: SiteLeases) 
     for record in instance.get_run_records(dg.RunsFilter(statuses=_BUSY)):
         run = record.dagster_run
         age = timedelta(seconds=max(0.0, now.timestamp() - (record.start_time or now.timestamp())))
-        found = set(_named_sites(run, instance))
+        found = set(sites_of_run(run, instance))
         if not found:
             unclear |= bool(run.asset_selection) and age <= LONGEST_RUN
         elif age <= GRACE_OF_RUNS:
@@ -183,16 +184,3 @@ def busy_sites(instance: dg.DagsterInstance, now: datetime, leases: SiteLeases) 
         else:
             busy |= {site for site in found - busy if leases.holder(site) is not None}
     return busy, unclear
-
-
-def _named_sites(run: dg.DagsterRun, instance: dg.DagsterInstance) -> Iterator[str]:
-    site = run.tags.get("dagster/partition")
-    if site:
-        yield site
-    if run.job_name in (REFRESH_SITES, PLAN_SITES):
-        yield from sites_of_batch(run)
-    first, last = run.tags.get("dagster/asset_partition_range_start"), run.tags.get("dagster/asset_partition_range_end")
-    if first and last:
-        keys = list(instance.get_dynamic_partitions(str(sites.name)))
-        if first in keys and last in keys:
-            yield from keys[keys.index(first) : keys.index(last) + 1]

@@ -24,6 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+alerts = typer.Typer(help="Alerts of failed runs and checks.", no_args_is_help=True)
+app.add_typer(alerts, name="alerts")
+
 StoreOption = Annotated[
     str | None, typer.Option("--store", help="A folder or s3://bucket/prefix; default: ISOBATH_STORE, else ./data.")
 ]
@@ -179,6 +182,14 @@ def ping(
     from pipelines.cli.ping import ping as ping_pages
 
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
+
+
+@alerts.command("test")
+def alerts_test(as_json: JsonOption = False) -> None:
+    """Send a test message to each place that is to get alerts, and say what happened."""
+    from pipelines.cli.alerts import print_test
+
+    raise typer.Exit(print_test(as_json=as_json))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -3,6 +3,7 @@
 ``resources/`` holds the parts that fit them; ``pipelines/deployments.py`` picks the parts.
 """
 
+from resources.ports.alerts import Alert, AlertSink, FailedPlace
 from resources.ports.catalog import SiteCatalog, SiteSettings
 from resources.ports.clock import Clock
 from resources.ports.engine import QueryEngine
@@ -15,9 +16,12 @@ from resources.ports.tables import TableStore
 from resources.ports.workers import DocumentWorkers, WorkFailure
 
 __all__ = [
+    "Alert",
+    "AlertSink",
     "Clock",
     "DocumentWorkers",
     "Ending",
+    "FailedPlace",
     "FeedBatch",
     "FetchFailure",
     "FetchRequest",
