@@ -184,6 +184,18 @@ def ping(
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
 
 
+@app.command()
+def doctor(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The UI's port.")] = 3000,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Look at all that a crawl needs (store, clock, DNS, disk, packages, ...), and say what to do about the rest."""
+    from pipelines.cli.doctor import examine
+
+    raise typer.Exit(examine(store=store, port=port, as_json=as_json))
+
+
 @alerts.command("test")
 def alerts_test(as_json: JsonOption = False) -> None:
     """Send a test message to each place that is to get alerts, and say what happened."""
