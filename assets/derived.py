@@ -19,6 +19,7 @@ from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_AS
 
 from assets import names
 from assets.partitions import DERIVED_POLICY, sites
+from assets.table_metadata import table_metadata
 
 _FAILED: Final = "failed"
 
@@ -221,12 +222,13 @@ def derived_asset(
     description: str,
     kinds: set[str],
     code_version: str,
+    tables: Sequence[str] = (),
     checks: Mapping[str, str] | None = None,
-    metadata: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """Declare an asset that is derived per site; its function should ``yield from per_site(...)``.
 
     Args:
+        tables: that it writes, its main one first; Dagster shows their columns.
         checks: name -> description of the asset checks that the function reports.
     """
     spec = dg.AssetSpec(
@@ -239,7 +241,8 @@ def derived_asset(
         code_version=code_version,
         partitions_def=sites,
         skippable=True,
-        metadata=dict(metadata or {}),
+        metadata=table_metadata(*tables),
+        tags={names.SIDE_TAG: "derived"},
     )
     return dg.multi_asset(
         name="__".join(key.path),

@@ -6,6 +6,7 @@ from typing import Final, Literal
 import dagster as dg
 
 OWNERS: Final = ["team:crawl"]
+SIDE_TAG: Final = "isobath/side"  # crawl, refresh or derived
 
 # Asset keys.
 SEED_CHECK: Final = dg.AssetKey(["seeds", "seed_check"])

@@ -1,5 +1,7 @@
 """Asset specs of the crawl: what each stage is called, what a row of it is, and who reads it."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 
 from assets import names
@@ -9,8 +11,11 @@ from assets.crawl.raw_stage import ONE_OUTCOME
 from assets.crawl.report_stage import REACHABLE
 from assets.crawl.seed_stage import SEEDS_USABLE
 from assets.partitions import sites
+from assets.table_metadata import table_metadata
 
 CODE_VERSION = "1"
+_CRAWL, _REFRESH = "crawl", "refresh"  # sides
+_SITEMAPS = (names.T_SITEMAP_FILES, names.T_SITEMAP_ENTRIES)
 
 
 def crawl_specs(depth_limit: int) -> list[dg.AssetSpec]:
@@ -20,8 +25,10 @@ def crawl_specs(depth_limit: int) -> list[dg.AssetSpec]:
         _spec(
             names.SEED_CHECK,
             deps=[],
+            side=_CRAWL,
             group="seeds",
             kinds={"python", "deltalake"},
+            tables=(names.T_SEEDS, names.T_ROBOTS, *_SITEMAPS),
             description=(
                 "Is every seed reachable, where does it end after redirects, what do robots.txt and sitemaps say. "
                 "A row of the table `seeds` is one seed and its verdict. Read by depth_0/frontier."
@@ -31,11 +38,14 @@ def crawl_specs(depth_limit: int) -> list[dg.AssetSpec]:
         _spec(
             names.CRAWL_REPORT,
             deps=[names.depth(depth).links for depth in range(depth_limit + 1)],
+            side=_CRAWL,
             group="report",
             kinds={"python", "json"},
+            tables=(names.T_CRAWLS,),
             description=(
-                "How the crawl of a site went: pages by outcome and depth, refusals by reason, bytes. Emitted last; "
-                "everything that is derived (content, feed, map) waits for it."
+                "How the crawl of a site went: pages by outcome and depth, refusals by reason, bytes. A row of the "
+                "table `crawls` is one stage of one crawl; this is its last. Read by everything that is derived "
+                "(content, feed, map), which waits for it."
             ),
         ),
     ]
@@ -59,11 +69,13 @@ def refresh_specs() -> list[dg.AssetSpec]:
         _spec(
             names.REFRESH_REPORT,
             deps=[layer.links for layer in names.REFRESH_LAYERS],
+            side=_REFRESH,
             group="report",
             kinds={"python"},
+            tables=(names.T_CRAWLS,),
             description=(
-                "How the refresh of a site went: pages asked, changed, new. Emitted last; pages, duplicates, feed and "
-                "schedule follow it."
+                "How the refresh of a site went: pages asked, changed, new. A row of the table `crawls` is one stage "
+                "of one refresh; this is its last. Read by content/pages; duplicates, feed and schedule follow."
             ),
         ),
     ]
@@ -80,22 +92,28 @@ def _depth_specs(depth: int) -> list[dg.AssetSpec]:
 
 
 def _layer_specs(layer: names.Layer, *, deps: list[dg.AssetKey], where: str, reader: str) -> list[dg.AssetSpec]:
+    side = _REFRESH if layer in names.REFRESH_LAYERS else _CRAWL
     return [
         _spec(
             layer.frontier,
             deps=deps,
+            side=side,
             group=layer.name,
             kinds={"python", "duckdb", "deltalake"},
+            tables=(names.T_FRONTIER, names.T_REFUSALS),
             description=(
                 f"URLs to fetch in {layer.name}: {where}, less what this crawl knows already. A row of the table "
-                "`frontier` is one URL with its priority; every refused URL is a row of `refusals` with its rule."
+                "`frontier` is one URL with its priority; every refused URL is a row of `refusals` with its rule. Read "
+                f"by {layer.name}/raw_batches."
             ),
         ),
         _spec(
             layer.raw_batches,
             deps=[layer.frontier],
+            side=side,
             group=layer.name,
             kinds={"python", "s3"},
+            tables=(names.T_FETCHES, names.T_ROBOTS, *(_SITEMAPS if layer == names.refresh(0) else ())),
             description=(
                 f"What the servers answered in {layer.name}: WARC/1.1 batches with a CDXJ index, never rewritten. "
                 "A row of the table `fetches` is one request with its outcome. Read by links and content/pages."
@@ -104,8 +122,10 @@ def _layer_specs(layer: names.Layer, *, deps: list[dg.AssetKey], where: str, rea
         _spec(
             layer.links,
             deps=[layer.raw_batches],
+            side=side,
             group=layer.name,
             kinds={"python", "deltalake"},
+            tables=(names.T_LINKS,),
             description=(
                 f"Hyperlinks, resources and page facts parsed from the stored bytes of {layer.name}. A row of the "
                 f"table `links` is one page. Read by {reader}."
@@ -114,7 +134,16 @@ def _layer_specs(layer: names.Layer, *, deps: list[dg.AssetKey], where: str, rea
     ]
 
 
-def _spec(key: dg.AssetKey, *, deps: list[dg.AssetKey], group: str, kinds: set[str], description: str) -> dg.AssetSpec:
+def _spec(
+    key: dg.AssetKey,
+    *,
+    deps: list[dg.AssetKey],
+    side: str,
+    group: str,
+    kinds: set[str],
+    tables: Sequence[str],
+    description: str,
+) -> dg.AssetSpec:
     return dg.AssetSpec(
         key,
         deps=deps,
@@ -122,7 +151,8 @@ def _spec(key: dg.AssetKey, *, deps: list[dg.AssetKey], group: str, kinds: set[s
         kinds=kinds,
         description=description,
         owners=names.OWNERS,
-        tags={"isobath/side": "crawl"},
+        tags={names.SIDE_TAG: side},
+        metadata=table_metadata(*tables),
         code_version=CODE_VERSION,
         partitions_def=sites,
         skippable=True,

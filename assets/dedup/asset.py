@@ -20,11 +20,13 @@ from resources.ports import QueryEngine, SiteCatalog, TableStore
     key=names.EXACT_DUPLICATES,
     deps=[names.PAGES],
     group="content",
-    description="Pages whose text is that of another page, of any site in the store, and the page that stands for "
-    "them. Pages of different versions or languages are never put together. Nothing is deleted. The table `aliases` "
-    "beside it holds addresses that are one page by evidence: redirect, declared canonical, equal text.",
+    description="Pages whose text is that of another page, of any site in the store. A row of the table "
+    "`exact_duplicates` is one of them and the page that stands for it; different versions or languages are never put "
+    "together, and nothing is deleted. A row of `aliases` is an address that is another page's by evidence: redirect, "
+    "declared canonical, equal text. Read by feed/index_feed.",
     kinds={"python", "deltalake", "ibis"},
     code_version="1",
+    tables=(names.T_EXACT_DUPLICATES, names.T_ALIASES),
 )
 def exact_duplicates(
     context: dg.AssetExecutionContext,
@@ -55,10 +57,12 @@ def exact_duplicates(
     key=names.NEAR_DUPLICATES,
     deps=[names.PAGES],
     group="content",
-    description="Pages whose text differs in little from that of a page that stands for them, in the whole store; and "
-    "all pairs of alike pages with their similarity, those that are never merged among them. Nothing is deleted.",
+    description="Pages whose text differs in little from that of another, in the whole store. A row of the table "
+    "`near_duplicates` is one of them and the page that stands for it; a row of `near_pairs` is two alike pages with "
+    "their similarity, those that are never merged among them. Nothing is deleted. Read by feed/index_feed.",
     kinds={"python", "deltalake", "ibis"},
     code_version="1",
+    tables=(names.T_NEAR_DUPLICATES, names.T_NEAR_PAIRS),
 )
 def near_duplicates(
     context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]

@@ -23,11 +23,12 @@ class PagesConfig(dg.Config):
     key=names.PAGES,
     deps=[names.CRAWL_REPORT, names.REFRESH_REPORT],
     group="content",
-    description="One row per version of a fetched HTML page: title, main text as Markdown and plain, language, dates, "
-    "charset, quality flags, fingerprints; page_state says which is current and whether the page lives. Read by "
-    "duplicates, feed and site map, and by whoever wants the texts.",
+    description="A row of the table `pages` is one version of a fetched HTML page: title, main text as Markdown and "
+    "plain, language, dates, charset, quality flags, fingerprints; `page_state` says which is current and live. Read "
+    "by duplicates, feed and site map, and by whoever wants the texts.",
     kinds={"python", "deltalake"},
     code_version=EXTRACTOR_VERSION,
+    tables=(names.T_PAGES, names.T_PAGE_STATE),
     checks=DESCRIPTIONS,
 )
 def pages(

@@ -18,9 +18,11 @@ from resources.ports import IndexSink, ObjectStore, TableStore
     deps=[names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES],
     group="feed",
     description="Numbered differences of what a search index must hold: upserts and tombstones since the last batch, "
-    "as NDJSON in the store and in every index sink. One document per live page that no other page stands for.",
+    "as NDJSON in the store and in every index sink. A row of the table `feed_state` is one document that the index "
+    "holds: a live page that no other page stands for. Read by the index sinks.",
     kinds={"python", "json"},
     code_version="1",
+    tables=(names.T_FEED_STATE,),
     checks=DESCRIPTIONS,
 )
 def index_feed(

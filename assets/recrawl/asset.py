@@ -32,10 +32,11 @@ def page_schedule_asset(requests_per_day: float | None) -> dg.AssetsDefinition:
         deps=[names.PAGES, names.SITE_MAP],
         group="recrawl",
         description="When each page is worth a visit: by how often visits found it changed, what it is worth, and what "
-        "the budget allows. One row a page in `page_schedule`, one a site in `site_schedule`. Read by the refresh runs "
-        "and their sensor.",
+        "the budget allows. A row of `page_schedule` is one page, of `site_schedule` one site, of `pings` one word "
+        "that a page changed. Read by refresh_0/frontier and the recrawl sensor.",
         kinds={"python", "deltalake"},
         code_version="1",
+        tables=(names.T_PAGE_SCHEDULE, names.T_SITE_SCHEDULE, names.T_PINGS),
         checks=DESCRIPTIONS,
     )
     def page_schedule(

@@ -17,10 +17,11 @@ from resources.ports import ObjectStore, QueryEngine, TableStore
     description=(
         "The structure of a site as its last crawl saw it. A row of the table `site_map` is one page with depth, "
         "parent, section and links; a row of `findings` is a dead link, redirect chain, orphan, or the like. "
-        "Exported as CSV and as a tree for mind maps."
+        "Exported as CSV and as a tree for mind maps. Read by recrawl/page_schedule."
     ),
     kinds={"python", "duckdb", "deltalake"},
     code_version="1",
+    tables=(names.T_SITE_MAP, names.T_FINDINGS),
 )
 def site_map(
     context: dg.AssetExecutionContext,
