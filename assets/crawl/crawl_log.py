@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from assets import names
 from assets.schemas import CRAWLS
@@ -67,6 +68,14 @@ def latest_crawl(tables: TableStore, site: str, kind: CrawlKind = CrawlKind.CRAW
 def latest_crawls(tables: TableStore) -> dict[str, CrawlState]:
     """Give the newest crawl of every site; refreshes are none."""
     return _newest(tables.read(names.T_CRAWLS), CrawlKind.CRAWL)
+
+
+def report_before(tables: TableStore, site: str, crawl_id: str) -> Mapping[str, Any] | None:
+    """Give the row of the newest crawl report of earlier crawls that went well; None when there is none."""
+    where = (pc.field("stage") == FINISHED[CrawlKind.CRAWL]) & (pc.field("outcome") == "ok")
+    where &= pc.field("crawl_id") < crawl_id
+    rows: list[dict[str, Any]] = tables.read(names.T_CRAWLS, sites=[site], where=where).to_pylist()
+    return max(rows, key=lambda row: (row["crawl_id"], row["at"]), default=None)
 
 
 def refresh_to_carry_on(latest: CrawlState | None, *, now: datetime) -> CrawlState | None:

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
+from assets.crawl.crawl_log import report_before
 from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
+from assets.crawl.site_checks import Reach, pages_check, robots_check, time_check
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
 from assets.fetch.item import Purpose
@@ -52,11 +54,22 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
         **summary,
         "report": dg.MetadataValue.path(crawl.ports.objects.location(key)),
     }
-    check = CheckResult(
+    reachable = CheckResult(
         REACHABLE,
         passed=outcome == "ok",
         description=reason or f"{readable} pages could be read",
         severity=dg.AssetCheckSeverity.ERROR,
+    )
+    before = report_before(crawl.ports.tables, crawl.site, crawl.crawl_id)
+    checks = (
+        reachable,
+        pages_check(
+            Reach(crawl.crawl_id, readable, crawl.settings.max_depth),
+            Reach(before["crawl_id"], before["rows_out"], before["max_depth"]) if before else None,
+            crawl.settings,
+        ),
+        robots_check(numbers["pages_by_outcome"], crawl.settings),
+        time_check(summary, crawl.settings),
     )
     return StageResult(
         outcome=outcome,
@@ -64,7 +77,7 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
         rows_in=numbers["frontier"],
         rows_out=readable,
         metadata=metadata,
-        checks=(check,),
+        checks=checks,
     )
 
 
@@ -85,6 +98,7 @@ def refresh_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResul
     found = new.filter(pc.field("outcome").isin([outcome.value for outcome in READABLE])).num_rows
     asked = due.num_rows + new.num_rows
     crawl.mark(names.REFRESH_REPORT, outcome=outcome, reason=reason, rows_in=asked, rows_out=changed + found)
+    summary = fetch_summary(fetches, outcomes)
     metadata: dict[str, Any] = {
         "outcome": outcome,
         "reason": reason or "all is well",
@@ -93,9 +107,10 @@ def refresh_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResul
         "payloads_as_before": answered.num_rows - changed,
         "new_pages": found,
         "outcomes": dg.MetadataValue.json(outcomes),
-        **fetch_summary(fetches, outcomes),
+        **summary,
     }
-    return StageResult(outcome, reason, rows_in=asked, rows_out=changed + found, metadata=metadata)
+    checks = (robots_check(outcomes, crawl.settings), time_check(summary, crawl.settings))
+    return StageResult(outcome, reason, rows_in=asked, rows_out=changed + found, metadata=metadata, checks=checks)
 
 
 def crawl_numbers(crawl: SiteCrawl, fetches: pa.Table) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from assets.crawl.links_stage import PAGES_PARSED
 from assets.crawl.raw_stage import ONE_OUTCOME
 from assets.crawl.report_stage import REACHABLE
 from assets.crawl.seed_stage import SEEDS_USABLE
+from assets.crawl.site_checks import ANSWERS_IN_TIME, PAGES_KEPT, ROBOTS_WITHIN_SHARE
 from assets.partitions import sites
 from assets.table_metadata import table_metadata
 
@@ -165,12 +166,29 @@ def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
         _check(SEEDS_USABLE, names.SEED_CHECK, "Every seed can be fetched; names each that cannot and why."),
         *(check for depth in range(depth_limit + 1) for check in _layer_checks(names.depth(depth))),
         _check(REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read."),
+        _check(
+            PAGES_KEPT,
+            names.CRAWL_REPORT,
+            "Not many fewer pages could be read than in the last crawl of the same depth: at most the site's "
+            "max_lost_share.",
+        ),
+        *_report_checks(names.CRAWL_REPORT),
     ]
 
 
 def refresh_check_specs() -> list[dg.AssetCheckSpec]:
     """Declare the asset checks that a refresh reports per site."""
-    return [check for layer in names.REFRESH_LAYERS for check in _layer_checks(layer)]
+    return [
+        *(check for layer in names.REFRESH_LAYERS for check in _layer_checks(layer)),
+        *_report_checks(names.REFRESH_REPORT),
+    ]
+
+
+def _report_checks(key: dg.AssetKey) -> list[dg.AssetCheckSpec]:
+    return [
+        _check(ROBOTS_WITHIN_SHARE, key, "robots.txt denies no more of the pages than the site's max_robots_share."),
+        _check(ANSWERS_IN_TIME, key, "Nine of ten answers come within the site's max_fetch_p90_ms."),
+    ]
 
 
 def _layer_checks(layer: names.Layer) -> list[dg.AssetCheckSpec]:

@@ -29,6 +29,9 @@ class SiteSettings:
     batch_max_bytes: int = 512 * 1024 * 1024
     batch_max_s: float = 300.0
     max_error_share: float = 0.5  # of the pages of a depth that may end with the same kind of error without a warning
+    max_robots_share: float = 0.5  # of the pages of a crawl that robots.txt may deny without a warning
+    max_lost_share: float = 0.3  # fewer pages than in the last crawl without an alarm
+    max_fetch_p90_ms: float = 5000.0  # within which nine of ten answers come without a warning
     requests_per_day: float | None = None  # what recrawls may use; None: a share of the global budget
     freshness_target_days: float | None = None  # expected age at which a page of weight 1 is asked again
     hub_every_hours: float = 24.0
@@ -48,8 +51,11 @@ class SiteSettings:
             raise ValueError(f"need 0 <= min_delay_s <= max_delay_s, got {self.min_delay_s}, {self.max_delay_s}")
         if self.max_body_bytes < 1 or self.batch_max_bytes < 1 or self.batch_max_s <= 0:
             raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
-        if not 0 <= self.max_error_share <= 1:
-            raise ValueError(f"max_error_share must be in 0..1, got {self.max_error_share}")
+        for name in ("max_error_share", "max_robots_share", "max_lost_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
+        if self.max_fetch_p90_ms <= 0:
+            raise ValueError(f"max_fetch_p90_ms must be more than 0, got {self.max_fetch_p90_ms}")
         self._check_recrawl()
 
     def _check_recrawl(self) -> None:
