@@ -28,6 +28,12 @@ def table_metadata(*tables: str) -> Mapping[str, Any]:
     }
 
 
+def tables_of(metadata: Mapping[str, Any]) -> list[str]:
+    """Give the tables that the metadata of an asset names, its main one first."""
+    beside = [table for table in TABLES if columns_of(table) in metadata]
+    return [metadata[TABLE_NAME], *beside] if TABLE_NAME in metadata else beside
+
+
 def columns_of(table: str) -> str:
     """Name the metadata that holds the columns of a table beside the first."""
     return f"columns of {table}"
@@ -39,7 +45,7 @@ def column_schema(schema: pa.Schema) -> dg.TableSchema:
     >>> from assets.schemas.columns import column
     >>> schema = column_schema(pa.schema([column("fetch_ms", pa.int64(), "how long it took", unit="ms")]))
     >>> schema.columns[0].type, schema.columns[0].description, schema.columns[0].constraints.nullable
-    ('int64', 'how long it took, in ms', False)
+    ('int64', 'how long it took (ms)', False)
     """
     return dg.TableSchema(
         [
@@ -57,4 +63,4 @@ def column_schema(schema: pa.Schema) -> dg.TableSchema:
 def meaning(field: pa.Field) -> str:
     """Say what a column means, and in which unit."""
     words: dict[str, str] = {key.decode(): value.decode() for key, value in field.metadata.items()}
-    return words["description"] + (f", in {words['unit']}" if "unit" in words else "")
+    return words["description"] + (f" ({words['unit']})" if "unit" in words else "")

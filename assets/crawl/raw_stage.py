@@ -90,7 +90,12 @@ def outcome_check(frontier: pa.Table, ends: pa.Table) -> CheckResult:
     description = "every frontier row has one final outcome"
     if without or twice:
         description = f"{len(without)} without an outcome, {len(twice)} with several; first: {(without + twice)[:3]}"
-    return CheckResult(ONE_OUTCOME, passed=not without and not twice, description=description)
+    return CheckResult(
+        ONE_OUTCOME,
+        passed=not without and not twice,
+        description=description,
+        severity=dg.AssetCheckSeverity.ERROR,
+    )
 
 
 def _layers(layer: names.Layer) -> tuple[str, ...]:

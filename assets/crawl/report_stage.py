@@ -17,6 +17,7 @@ from assets.fetch.item import Purpose
 from assets.fetch.outcome import READABLE
 
 REACHABLE: Final = "reachable"
+NOTHING_FETCHED: Final = "nothing_fetched"
 REPORT_FILE: Final = "crawl_report.json"
 
 
@@ -31,7 +32,7 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
     numbers = crawl_numbers(crawl, fetches)
     readable = sum(count for name, count in numbers["pages_by_outcome"].items() if name in READABLE)
     if outcome == "ok" and readable == 0:
-        outcome, reason = "nothing_fetched", "no page could be fetched: see pages_by_outcome"
+        outcome, reason = NOTHING_FETCHED, "no page could be fetched: see pages_by_outcome"
     summary = fetch_summary(fetches, numbers["pages_by_outcome"])
     plain = {name: value for name, value in summary.items() if isinstance(value, int | float)}
     report = {"site": crawl.site, "crawl_id": crawl.crawl_id, "outcome": outcome, "reason": reason, **numbers, **plain}

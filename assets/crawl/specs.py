@@ -16,6 +16,7 @@ from assets.table_metadata import table_metadata
 
 CODE_VERSION = "1"
 _CRAWL, _REFRESH = "crawl", "refresh"  # sides
+_WARN, _ERROR = "WARN", "ERROR"  # as Dagster shows them
 _SITEMAPS = (names.T_SITEMAP_FILES, names.T_SITEMAP_ENTRIES)
 
 
@@ -163,14 +164,22 @@ def _spec(
 def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
     """Declare the asset checks that the crawl reports per site."""
     return [
-        _check(SEEDS_USABLE, names.SEED_CHECK, "Every seed can be fetched; names each that cannot and why."),
+        _check(
+            SEEDS_USABLE,
+            names.SEED_CHECK,
+            "Every seed can be fetched; names each that cannot and why.",
+            severity="WARN; ERROR when none can",
+        ),
         *(check for depth in range(depth_limit + 1) for check in _layer_checks(names.depth(depth))),
-        _check(REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read."),
+        _check(
+            REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read.", severity=_ERROR
+        ),
         _check(
             PAGES_KEPT,
             names.CRAWL_REPORT,
             "Not many fewer pages could be read than in the last crawl of the same depth: at most the site's "
             "max_lost_share.",
+            severity=_ERROR,
         ),
         *_report_checks(names.CRAWL_REPORT),
     ]
@@ -193,13 +202,19 @@ def _report_checks(key: dg.AssetKey) -> list[dg.AssetCheckSpec]:
 
 def _layer_checks(layer: names.Layer) -> list[dg.AssetCheckSpec]:
     return [
-        _check(ONE_OUTCOME, layer.raw_batches, "Each frontier row has exactly one final outcome."),
+        _check(ONE_OUTCOME, layer.raw_batches, "Each frontier row has exactly one final outcome.", severity=_ERROR),
         _check(
             DIGESTS_VERIFY,
             layer.raw_batches,
             "Each WARC record of the layer unpacks and its digest holds; a sample over 200 MB.",
+            severity=_ERROR,
         ),
-        _check(NO_DANGLING_REVISITS, layer.raw_batches, "Each revisit leads to a response of the site that is stored."),
+        _check(
+            NO_DANGLING_REVISITS,
+            layer.raw_batches,
+            "Each revisit leads to a response of the site that is stored.",
+            severity=_ERROR,
+        ),
         _check(
             ERRORS_WITHIN_SHARE, layer.raw_batches, "No kind of error ends more pages than the site's max_error_share."
         ),
@@ -207,5 +222,7 @@ def _layer_checks(layer: names.Layer) -> list[dg.AssetCheckSpec]:
     ]
 
 
-def _check(name: str, key: dg.AssetKey, description: str) -> dg.AssetCheckSpec:
-    return dg.AssetCheckSpec(name, asset=key, description=description, partitions_def=sites)
+def _check(name: str, key: dg.AssetKey, description: str, severity: str = _WARN) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
+        name, asset=key, description=description, partitions_def=sites, metadata={"severity": severity}
+    )

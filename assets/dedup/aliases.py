@@ -27,9 +27,9 @@ _VARIANT: Final = re.compile(r"^https?://(?:www\.)?(?P<rest>.*?)(?:/(?:index|def
 class Evidence(StrEnum):
     """Why two addresses are one page, the strongest first."""
 
-    REDIRECT = "redirect"
-    CANONICAL = "canonical"
-    DIGEST = "digest"
+    REDIRECT = "redirect"  # it leads to the other address
+    CANONICAL = "canonical"  # it declares the other address, and has its text
+    DIGEST = "digest"  # it has the other's text, and differs from it only in spelling
 
 
 def aliases_of_site(site: str, tables: TableStore, rules: KeyRules) -> pa.Table:

@@ -31,10 +31,10 @@ Answer = tuple[str, str | None, str | None]
 class PageStatus(StrEnum):
     """What a page is today."""
 
-    LIVE = "live"
-    GONE = "gone"
+    LIVE = "live"  # it was read, and is not known to be gone
+    GONE = "gone"  # 404 or 410, confirmed by a second visit if it was ever read
     ERROR = "error"  # never seen, only errors
-    NOT_A_PAGE = "not_a_page"
+    NOT_A_PAGE = "not_a_page"  # it answers, but not with a page
 
 
 @dataclass(frozen=True, slots=True)

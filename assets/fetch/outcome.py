@@ -9,23 +9,23 @@ from resources.ports import FetchFailure, FetchResponse, Truncation
 class FetchOutcome(StrEnum):
     """What became of one request. One row of ``fetches`` has one."""
 
-    FETCHED = "fetched"
-    NOT_MODIFIED = "not_modified"
-    REDIRECTED = "redirected"
-    GONE = "gone"
-    CLIENT_ERROR = "client_error"
-    SERVER_ERROR = "server_error"
-    TIMEOUT = "timeout"
-    NETWORK_ERROR = "network_error"
-    DNS_ERROR = "dns_error"
-    ROBOTS_DENIED = "robots_denied"
-    ROBOTS_UNREACHABLE = "robots_unreachable"
-    OUT_OF_SCOPE = "out_of_scope"
-    PRIVATE_ADDRESS = "private_address"
+    FETCHED = "fetched"  # answered with a page, which is stored
+    NOT_MODIFIED = "not_modified"  # 304 to our validators: the stored copy holds
+    REDIRECTED = "redirected"  # leads to another address, which is asked next
+    GONE = "gone"  # 404 or 410
+    CLIENT_ERROR = "client_error"  # any other answer that is neither 2xx nor 5xx, such as 403 or 429
+    SERVER_ERROR = "server_error"  # 5xx, or a 304 that nobody asked for
+    TIMEOUT = "timeout"  # no whole answer in time
+    NETWORK_ERROR = "network_error"  # no connection, TLS that cannot be trusted, or an answer that is not HTTP
+    DNS_ERROR = "dns_error"  # the host name does not resolve
+    ROBOTS_DENIED = "robots_denied"  # robots.txt forbids it; not asked
+    ROBOTS_UNREACHABLE = "robots_unreachable"  # robots.txt cannot be had, which forbids everything; not asked
+    OUT_OF_SCOPE = "out_of_scope"  # a redirect led out of the site; not asked
+    PRIVATE_ADDRESS = "private_address"  # the host resolves to a private address; not asked
     TOO_LARGE = "too_large"  # cut at the limit; what was read is stored
     TRUNCATED = "truncated"  # the peer or the deadline cut it; what was read is stored
-    WRONG_TYPE = "wrong_type"  # stored, but not a page
-    DEFERRED = "deferred"
+    WRONG_TYPE = "wrong_type"  # answered and stored, but not a page
+    DEFERRED = "deferred"  # put off: the host refuses for now, or the page rests; comes first in the next crawl
 
 
 # Outcomes that come with a stored payload whose links and text can be read.

@@ -21,9 +21,9 @@ _UNDECODED: Final = re.compile("[\udc80-\udcff]")
 class RobotsVerdict(StrEnum):
     """What an answer means before its text is read."""
 
-    READ_RULES = "read_rules"
-    ALLOW_ALL = "allow_all"
-    DISALLOW_ALL = "disallow_all"
+    READ_RULES = "read_rules"  # the file's rules decide
+    ALLOW_ALL = "allow_all"  # there is none: everything may be asked
+    DISALLOW_ALL = "disallow_all"  # it cannot be had: nothing may be asked
 
 
 def robots_verdict(status: int | None) -> RobotsVerdict:

@@ -21,11 +21,11 @@ TOP: Final = 10
 class Finding(StrEnum):
     """The kinds of findings, in the order in which people read them."""
 
-    DEAD_LINK = "dead_link"
-    REDIRECT_CHAIN = "redirect_chain"
-    ORPHAN = "orphan"
-    DEEPEST_PAGE = "deepest_page"
-    MOST_USED_RESOURCE = "most_used_resource"
+    DEAD_LINK = "dead_link"  # a page that is gone, and a page that links it
+    REDIRECT_CHAIN = "redirect_chain"  # a link that is redirected, and where it ends
+    ORPHAN = "orphan"  # in a sitemap.xml, but linked by no other page
+    DEEPEST_PAGE = "deepest_page"  # one of the live pages that are farthest from a seed
+    MOST_USED_RESOURCE = "most_used_resource"  # one of the files that most pages use
 
 
 def site_findings(

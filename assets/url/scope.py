@@ -22,19 +22,19 @@ from resources.ports import SiteSettings
 class RejectReason(StrEnum):
     """Why an address is not fetched, in the order in which the rules are asked."""
 
-    SCHEME = "scheme"
-    OUT_OF_SCOPE = "out_of_scope"
-    RESOURCE_SUFFIX = "resource_suffix"
-    NOT_INCLUDED = "not_included"
-    EXCLUDED = "excluded"
-    URL_TOO_LONG = "url_too_long"
-    PATH_TOO_DEEP = "path_too_deep"
-    PATH_REPEAT = "path_repeat"
-    PARAM_REPEAT = "param_repeat"
-    CALENDAR = "calendar"
-    FACETS = "facets"
-    SESSION_PATH = "session_path"
-    PAGE_BUDGET = "page_budget"
+    SCHEME = "scheme"  # neither http nor https, or no address at all
+    OUT_OF_SCOPE = "out_of_scope"  # of another registrable domain than the site
+    RESOURCE_SUFFIX = "resource_suffix"  # a file beside pages, by its suffix
+    NOT_INCLUDED = "not_included"  # none of the site's include patterns fits
+    EXCLUDED = "excluded"  # one of the site's exclude patterns fits
+    URL_TOO_LONG = "url_too_long"  # a trap: too many characters
+    PATH_TOO_DEEP = "path_too_deep"  # a trap: too many path segments
+    PATH_REPEAT = "path_repeat"  # a trap: path segments that repeat
+    PARAM_REPEAT = "param_repeat"  # a trap: query parameters that repeat
+    CALENDAR = "calendar"  # a trap: dates without end
+    FACETS = "facets"  # a trap: combinations of the same query parameters without end
+    SESSION_PATH = "session_path"  # a trap: known paths under another session id
+    PAGE_BUDGET = "page_budget"  # the site's max_pages is spent, and others come first
 
 
 @dataclass(frozen=True, slots=True)

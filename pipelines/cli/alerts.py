@@ -7,6 +7,7 @@ from datetime import datetime
 from rich.console import Console
 from rich.markup import escape
 
+from pipelines.cli.exit_codes import FAILED
 from pipelines.cli.parts import deployment_for
 from resources.errors import TransientError
 from resources.ports import Alert, AlertSink, Clock, FailedPlace
@@ -28,7 +29,7 @@ def print_test(*, as_json: bool) -> int:
         for name, said in answers:
             line = f"[red]not sent[/red] {escape(said)}" if said else f"[green]sent[/green] {name}"
             console.print(line, highlight=False)
-    return 0 if answers and not any(said for _, said in answers) else 1
+    return 0 if answers and not any(said for _, said in answers) else FAILED
 
 
 def answers_of(sinks: Sequence[AlertSink], now: datetime, ui: str) -> list[tuple[str, str]]:

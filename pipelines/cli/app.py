@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from pipelines.cli.exit_codes import INTERRUPTED, WRONG_SETTING
 from pipelines.project import PROJECT
 from resources.errors import IsobathError
 
@@ -210,10 +211,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         app(args=arguments)
     except IsobathError as error:
         Console(stderr=True, soft_wrap=True).print(f"[red]isobath:[/red] {_plain(error)}", highlight=False)
-        sys.exit(2)
+        sys.exit(WRONG_SETTING)
     except KeyboardInterrupt:
         Console(stderr=True).print("isobath: interrupted")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def _plain(error: BaseException) -> str:

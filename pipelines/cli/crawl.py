@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import dagster as dg
 from rich.console import Console
@@ -12,16 +12,13 @@ from assets.partitions import sites
 from assets.url.host import host_key, site_key_problem
 from assets.url.parse import parse
 from pipelines.build import build
+from pipelines.cli.exit_codes import FAILED, INTERRUPTED, NOTHING_DONE
 from pipelines.cli.parts import deployment_for
 from pipelines.cli.progress_view import RichProgress
 from pipelines.cli.summary import crawl_summary, print_summary
 from pipelines.deployments import Deployment
 from pipelines.jobs import CRAWL_SITE
 from resources.errors import BadSettings
-
-FAILED: Final = 1
-NOTHING_FETCHED: Final = 3
-INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +90,7 @@ def crawl_site(request: CrawlRequest, *, store: str | None, as_json: bool) -> in
         print_summary(summary, Console(soft_wrap=True))
     if summary["outcome"] != "ok":
         errors.print(f"[red]isobath:[/red] {site} was not crawled: {escape(summary['reason'])}", highlight=False)
-        return NOTHING_FETCHED
+        return NOTHING_DONE
     return 0
 
 

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from pipelines.cli import deployment_checks as parts
 from pipelines.cli import machine_checks as machine
+from pipelines.cli.exit_codes import FAILED
 from pipelines.cli.findings import Finding, State, looked, problem
 from pipelines.cli.parts import deployment_for
 from pipelines.deployments import Deployment
@@ -35,7 +36,7 @@ def examine(*, store: str | None, port: int, as_json: bool) -> int:
         console.print_json(json.dumps([asdict(finding) for finding in findings]))
     else:
         console.print(f"\n{counts[State.PROBLEM]} problems, {counts[State.WARNING]} warnings.", highlight=False)
-    return 1 if counts[State.PROBLEM] else 0
+    return FAILED if counts[State.PROBLEM] else 0
 
 
 def findings_of(store: str | None, port: int) -> Iterator[Finding]:

@@ -14,10 +14,10 @@ from rich.markup import escape
 
 from assets import names
 from assets.recrawl.ping_intake import PingJudge, addresses_in
+from pipelines.cli.exit_codes import FAILED
 from pipelines.cli.parts import deployment_for
 from resources.errors import BadSettings
 
-REFUSED: Final = 1  # an address, or more
 STANDARD_INPUT: Final = "-"
 
 
@@ -43,7 +43,7 @@ def ping(urls: Sequence[str], *, file: Path | None, site: str | None, store: str
     if as_json:
         refused = [asdict(one) for one in judged.refused]
         Console(soft_wrap=True).print_json(json.dumps({"pinged": list(judged.taken), "refused": refused}))
-        return REFUSED if refused else 0
+        return FAILED if refused else 0
     console, errors = Console(soft_wrap=True), Console(stderr=True, soft_wrap=True)
     for name, count in sorted(Counter(one["site"] for one in judged.taken).items()):
         console.print(f"{name}: {count} {'page' if count == 1 else 'pages'} pinged", highlight=False, markup=False)
@@ -51,4 +51,4 @@ def ping(urls: Sequence[str], *, file: Path | None, site: str | None, store: str
         console.print("Heard within minutes where the sensor hear_pings is on, else when the schedule is made next.")
     for one in judged.refused:
         errors.print(f"[red]isobath:[/red] {escape(one.address)}: {escape(one.reason)}", highlight=False)
-    return REFUSED if judged.refused else 0
+    return FAILED if judged.refused else 0

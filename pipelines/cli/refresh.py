@@ -12,13 +12,12 @@ from rich.table import Table
 from assets import names
 from assets.partitions import sites
 from pipelines.build import build
-from pipelines.cli.crawl import FAILED, INTERRUPTED, failures, site_and_seeds, was_interrupted
+from pipelines.cli.crawl import failures, site_and_seeds, was_interrupted
+from pipelines.cli.exit_codes import FAILED, INTERRUPTED, NOTHING_DONE
 from pipelines.cli.parts import deployment_for
 from pipelines.cli.progress_view import RichProgress
 from pipelines.jobs import REFRESH_SITES, refresh_site
 from pipelines.refresh_batch import batch_run_config
-
-NOTHING_TO_DO: Final = 3
 
 _SHOWN: Final = ("outcome", "reason", "pages_asked", "payloads_changed", "payloads_as_before", "new_pages")
 
@@ -55,7 +54,7 @@ def refresh(sites_or_urls: Sequence[str], *, max_pages: int | None, store: str |
         Console(soft_wrap=True).print(_table(told))
     if not result.success:
         return FAILED
-    return 0 if any(report["outcome"] == "ok" for report in told.values()) else NOTHING_TO_DO
+    return 0 if any(report["outcome"] == "ok" for report in told.values()) else NOTHING_DONE
 
 
 def _run(

@@ -8,7 +8,9 @@ import dagster as dg
 import pytest
 
 from assets import names
+from assets.crawl.seed_stage import SEEDS_USABLE
 from assets.crawl.site_checks import ANSWERS_IN_TIME, PAGES_KEPT, Reach, pages_check, robots_check, time_check
+from assets.crawl.specs import crawl_check_specs
 from resources.ports import SiteSettings
 from tests.support.loopback import LoopbackSite, Page, small_site
 from tests.support.rig import DictCatalog, Rig
@@ -68,9 +70,14 @@ def test_nine_of_ten_answers_come_in_time(answers: int, p90_ms: int | None, pass
 def test_a_site_that_shrank_fails_its_check_in_the_partition_and_by_its_own_threshold(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         rig.catalog = DictCatalog({site.host: replace(rig.catalog.settings(site.host), max_fetch_p90_ms=0.001)})
-        first = checks_of(rig.crawl(site.host, seeds=[site.url("/")]))
+        result = rig.crawl(site.host, seeds=[site.url("/")])
+        first = checks_of(result)
         site.pages = {"/": Page("<p>moved away</p>")}
         shrunk = checks_of(rig.crawl(site.host, seeds=[site.url("/")]))
+    said = {(spec.asset_key, spec.name): spec.metadata["severity"] for spec in crawl_check_specs(rig.max_depth)}
+    for check in result.get_asset_check_evaluations():
+        if check.check_name != SEEDS_USABLE:  # that depends
+            assert said.get((check.asset_key, check.check_name), check.severity.value) == check.severity.value
     assert first[PAGES_KEPT].passed
     assert not first[ANSWERS_IN_TIME].passed
     assert (shrunk[PAGES_KEPT].passed, shrunk[PAGES_KEPT].severity) == (False, dg.AssetCheckSeverity.ERROR)
