@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from assets import names
 from assets.crawl.crawl_log import report_before
 from assets.crawl.fetch_summary import SUMMARY_COLUMNS, counts, fetch_summary
+from assets.crawl.seed_stage import NO_USABLE_SEED
 from assets.crawl.site_checks import Reach, pages_check, robots_check, time_check
 from assets.crawl.site_crawl import SiteCrawl, StageResult
 from assets.derived import CheckResult
@@ -59,7 +60,8 @@ def crawl_report(crawl: SiteCrawl, *, outcome: str, reason: str) -> StageResult:
         REACHABLE,
         passed=outcome == "ok",
         description=reason or f"{readable} pages could be read",
-        severity=dg.AssetCheckSeverity.ERROR,
+        # That no seed is usable is what another check says, in full: people need not be told twice.
+        severity=dg.AssetCheckSeverity.WARN if outcome == NO_USABLE_SEED else dg.AssetCheckSeverity.ERROR,
     )
     before = report_before(crawl.ports.tables, crawl.site, crawl.crawl_id)
     checks = (

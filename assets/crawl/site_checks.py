@@ -38,13 +38,16 @@ def pages_check(now: Reach, before: Reach | None, settings: SiteSettings) -> Che
         before: the last one that went well; None when there is none.
         settings: of the site; no crawl reads more than its ``max_pages``.
     """
-    if before is None or now.max_depth != before.max_depth:
+    why = ""
+    if now.pages == 0:
+        why = "nothing could be read, which is for another check to say"
+    elif before is None:
         why = "the first crawl"
-        if before is not None:
-            why = f"crawl {before.crawl_id} went {before.max_depth} layers deep, this one {now.max_depth}"
-        return CheckResult(
-            PAGES_KEPT, True, f"nothing to compare: {why}", {"pages": now.pages}, dg.AssetCheckSeverity.ERROR
-        )
+    elif now.max_depth != before.max_depth:
+        why = f"crawl {before.crawl_id} went {before.max_depth} layers deep, this one {now.max_depth}"
+    if before is None or why:
+        description = f"nothing to compare: {why}"
+        return CheckResult(PAGES_KEPT, True, description, {"pages": now.pages}, dg.AssetCheckSeverity.ERROR)
     expected = min(before.pages, settings.max_pages)
     lost = max(0, expected - now.pages)
     share = lost / expected if expected else 0.0

@@ -172,7 +172,10 @@ def crawl_check_specs(depth_limit: int) -> list[dg.AssetCheckSpec]:
         ),
         *(check for depth in range(depth_limit + 1) for check in _layer_checks(names.depth(depth))),
         _check(
-            REACHABLE, names.CRAWL_REPORT, "At least one page of the site could be fetched and read.", severity=_ERROR
+            REACHABLE,
+            names.CRAWL_REPORT,
+            "At least one page of the site could be fetched and read.",
+            severity="ERROR; WARN when seeds_usable tells it",
         ),
         _check(
             PAGES_KEPT,

@@ -8,6 +8,7 @@ import dagster as dg
 import pytest
 
 from assets import names
+from assets.crawl.report_stage import REACHABLE
 from assets.crawl.seed_stage import SEEDS_USABLE
 from assets.crawl.site_checks import ANSWERS_IN_TIME, PAGES_KEPT, Reach, pages_check, robots_check, time_check
 from assets.crawl.specs import crawl_check_specs
@@ -26,9 +27,9 @@ SETTINGS = SiteSettings("a.test", max_lost_share=0.2, max_robots_share=0.25, max
         (200, 100, True),
         (80, 100, True),
         (79, 100, False),
-        (0, 100, False),
         (1, 5, True),
-        (0, 5, False),
+        (1, 6, False),
+        (0, 100, True),  # that it is not reachable is told already
         (90, 1000, True),  # no crawl reads more than max_pages, which has become 110
         (87, 1000, False),
     ],
@@ -76,12 +77,23 @@ def test_a_site_that_shrank_fails_its_check_in_the_partition_and_by_its_own_thre
         shrunk = checks_of(rig.crawl(site.host, seeds=[site.url("/")]))
     said = {(spec.asset_key, spec.name): spec.metadata["severity"] for spec in crawl_check_specs(rig.max_depth)}
     for check in result.get_asset_check_evaluations():
-        if check.check_name != SEEDS_USABLE:  # that depends
+        if check.check_name not in (SEEDS_USABLE, REACHABLE):  # these depend on each other
             assert said.get((check.asset_key, check.check_name), check.severity.value) == check.severity.value
     assert first[PAGES_KEPT].passed
     assert not first[ANSWERS_IN_TIME].passed
     assert (shrunk[PAGES_KEPT].passed, shrunk[PAGES_KEPT].severity) == (False, dg.AssetCheckSeverity.ERROR)
     assert shrunk[PAGES_KEPT].partition == site.host
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+def test_a_site_that_does_not_answer_is_one_error_and_not_three(rig: Rig) -> None:
+    with LoopbackSite(small_site()) as site:
+        assert rig.crawl(site.host, seeds=[site.url("/")]).success
+        seeds = [site.url("/")]
+    evaluations = rig.crawl(site.host, seeds=seeds).get_asset_check_evaluations()
+    failed = {check.check_name: check.severity.value for check in evaluations if not check.passed}
+    assert failed == {SEEDS_USABLE: "ERROR", REACHABLE: "WARN"}
 
 
 def checks_of(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
