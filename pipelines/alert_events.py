@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import quote
 
 import dagster as dg
-from dagster._core.event_api import RunStatusChangeRecordsFilter
 from dagster._core.events import JobFailureData
 
 from assets.derived import failed_sites
@@ -47,7 +46,7 @@ def ends_after(instance: dg.DagsterInstance, storage_id: int) -> list[EndedRun]:
     ends: list[EndedRun] = []
     complete_to: int | None = None
     for kind in _ENDS:
-        wanted = RunStatusChangeRecordsFilter(kind, after_storage_id=storage_id)
+        wanted = dg.RunStatusChangeRecordsFilter(kind, after_storage_id=storage_id)
         records = instance.fetch_run_status_changes(wanted, limit=RUNS_A_READ, ascending=True).records
         for record in records:
             event = record.event_log_entry.dagster_event
