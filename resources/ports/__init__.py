@@ -11,11 +11,12 @@ from resources.ports.leases import Lease, SiteLeases
 from resources.ports.objects import ObjectInfo, ObjectStore
 from resources.ports.progress import Ending, HostWait, Progress, RunNote, SiteNote, WaitReason
 from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
-from resources.ports.tables import TableStore
+from resources.ports.tables import Compacted, TableStore, Vacuumed
 from resources.ports.workers import DocumentWorkers, WorkFailure
 
 __all__ = [
     "Clock",
+    "Compacted",
     "DocumentWorkers",
     "Ending",
     "FeedBatch",
@@ -40,6 +41,7 @@ __all__ = [
     "SiteSettings",
     "TableStore",
     "Truncation",
+    "Vacuumed",
     "WaitReason",
     "WorkFailure",
 ]
