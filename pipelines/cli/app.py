@@ -181,6 +181,26 @@ def ping(
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
 
 
+@app.command()
+def maintain(
+    compact: Annotated[bool, typer.Option("--compact", help="Make many small files of tables into few.")] = False,
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Remove old versions of tables.")] = False,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Remove what killed runs left and nobody takes up.")] = False,
+    check: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Read back N captures and compare their digests.")
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete old ended runs from Dagster's history.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep the store in good order: all that the weekly maintenance does, or the parts that are named."""
+    from pipelines.cli.maintain import maintain as maintain_store
+
+    parts = {"compact_tables": compact, "vacuum_tables": vacuum, "sweep_orphans": sweep, "prune_runs": prune}
+    wanted = [part for part, is_wanted in parts.items() if is_wanted]
+    raise typer.Exit(maintain_store(wanted, captures=check, store=store, as_json=as_json))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:
