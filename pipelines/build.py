@@ -17,7 +17,8 @@ from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.catalog import crawl_again, watch_sites_file
 from pipelines.deployments import Deployment
-from pipelines.jobs import PLAN_SITES, REFRESH_SITES, crawl_site, plan_site, refresh_site, reprocess
+from pipelines.forget import forget_site_job
+from pipelines.jobs import PLAN_SITES, REFRESH_SITES, crawl_site, map_only, plan_site, refresh_site, reprocess
 from pipelines.maintenance import maintain_weekly, maintenance_job
 from pipelines.pings import hear_pings
 from pipelines.recrawl import plan_daily, recrawl_sensor
@@ -53,7 +54,17 @@ def build(deployment: Deployment) -> dg.Definitions:
     )
     return dg.Definitions(
         assets=dg.map_asset_specs(with_automation, [crawl, refresh, *derived]),
-        jobs=[crawl_site, refresh_site, refresh_sites, plan_site, plan_sites, reprocess, maintenance],
+        jobs=[
+            crawl_site,
+            refresh_site,
+            refresh_sites,
+            plan_site,
+            plan_sites,
+            reprocess,
+            map_only,
+            maintenance,
+            forget_site_job,
+        ],
         schedules=[plan_daily(plan_sites), maintain_weekly(maintenance)],
         sensors=[derive_after_crawl, recrawl_sensor(refresh_sites), hear_pings, watch_sites_file, crawl_again],
         resources=resources,
