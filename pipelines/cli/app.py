@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from pipelines.cli.options import JsonOption, SitesArgument, StoreOption
+from pipelines.cli.sites_app import sites_app
 from pipelines.project import PROJECT
 from resources.errors import IsobathError
 
@@ -24,10 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-StoreOption = Annotated[
-    str | None, typer.Option("--store", help="A folder or s3://bucket/prefix; default: ISOBATH_STORE, else ./data.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+app.add_typer(sites_app, name="sites")
 
 
 @app.command()
@@ -101,14 +100,6 @@ def search(
 
 
 @app.command()
-def sites(store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """List the sites with their last crawl, pages and state."""
-    from pipelines.cli.sites import print_sites
-
-    raise typer.Exit(print_sites(store=store, as_json=as_json))
-
-
-@app.command()
 def explain(
     url: Annotated[str, typer.Argument(help="The address in question, in any spelling.")],
     site: Annotated[str | None, typer.Option(help="The site in whose crawl; default: the address's own host.")] = None,
@@ -179,6 +170,19 @@ def ping(
     from pipelines.cli.ping import ping as ping_pages
 
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
+
+
+@app.command()
+def reprocess(
+    sites: SitesArgument,
+    only_map: Annotated[bool, typer.Option("--only-map", help="Draw the map again, nothing else.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Derive sites again from what is stored: texts, duplicates, feed, map, schedule; no request goes out."""
+    from pipelines.cli.reprocess import reprocess_sites
+
+    raise typer.Exit(reprocess_sites(sites, only_map=only_map, store=store, as_json=as_json))
 
 
 @app.command()
