@@ -18,6 +18,8 @@ from dagster._core.definitions.asset_checks.asset_check_evaluation import (
 
 from assets import names
 from assets.partitions import DERIVED_POLICY, sites
+from assets.url.host import site_key_problem
+from resources.errors import BadSettings
 
 _FAILED: Final = "failed"
 
@@ -178,6 +180,9 @@ def per_site(context: SiteContext, key: dg.AssetKey, work: Callable[[str], SiteR
     failed: dict[str, str] = {}
     for site in context.partition_keys:
         try:
+            problem = site_key_problem(site)
+            if problem:
+                raise BadSettings(problem)
             result = work(site)
         except Exception as error:
             if context.has_partition_key:

@@ -23,6 +23,7 @@ from pipelines.maintenance import maintain_weekly, maintenance_job
 from pipelines.pings import hear_pings
 from pipelines.recrawl import plan_daily, recrawl_sensor
 from pipelines.refresh_batch import batch_job
+from pipelines.typed_keys import replace_typed_keys
 from resources.ports import DocumentWorkers, SiteCatalog
 
 WORKERS: Final = "workers"
@@ -66,7 +67,14 @@ def build(deployment: Deployment) -> dg.Definitions:
             forget_site_job,
         ],
         schedules=[plan_daily(plan_sites), maintain_weekly(maintenance)],
-        sensors=[derive_after_crawl, recrawl_sensor(refresh_sites), hear_pings, watch_sites_file, crawl_again],
+        sensors=[
+            derive_after_crawl,
+            recrawl_sensor(refresh_sites),
+            hear_pings,
+            watch_sites_file,
+            crawl_again,
+            replace_typed_keys,
+        ],
         resources=resources,
         # A run is one process that walks many sites; a process a step would only cost start-up time.
         executor=dg.in_process_executor,
