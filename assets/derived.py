@@ -20,6 +20,8 @@ from dagster._core.definitions.source_asset import SYSTEM_METADATA_KEY_SOURCE_AS
 from assets import names
 from assets.partitions import DERIVED_POLICY, sites
 from assets.table_metadata import table_metadata
+from assets.url.host import site_key_problem
+from resources.errors import BadSettings
 
 _FAILED: Final = "failed"
 
@@ -200,6 +202,9 @@ def per_site(context: SiteContext, key: dg.AssetKey, work: Callable[[str], SiteR
     failed: dict[str, str] = {}
     for site in context.partition_keys:
         try:
+            problem = site_key_problem(site)
+            if problem:
+                raise BadSettings(problem)
             result = work(site)
         except Exception as error:
             if context.has_partition_key:

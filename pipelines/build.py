@@ -18,10 +18,13 @@ from pipelines.alerts import alert_of_failures
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.catalog import crawl_again, watch_sites_file
 from pipelines.deployments import Deployment
-from pipelines.jobs import PLAN_SITES, REFRESH_SITES, crawl_site, plan_site, refresh_site, reprocess
+from pipelines.forget import forget_site_job
+from pipelines.jobs import PLAN_SITES, REFRESH_SITES, crawl_site, map_only, plan_site, refresh_site, reprocess
+from pipelines.maintenance import maintain_weekly, maintenance_job
 from pipelines.pings import hear_pings
 from pipelines.recrawl import plan_daily, recrawl_sensor
 from pipelines.refresh_batch import batch_job
+from pipelines.typed_keys import replace_typed_keys
 from resources.ports import DocumentWorkers, SiteCatalog
 
 WORKERS: Final = "workers"
@@ -48,10 +51,23 @@ def build(deployment: Deployment) -> dg.Definitions:
     plan_sites = batch_job(
         PLAN_SITES, [page_schedule], resources, description="As plan_site, for many sites in one run."
     )
+    maintenance = maintenance_job(
+        keep_versions_days=deployment.settings.keep_versions_days, keep_runs_days=deployment.settings.keep_runs_days
+    )
     return dg.Definitions(
         assets=dg.map_asset_specs(with_automation, [crawl, refresh, *derived]),
-        jobs=[crawl_site, refresh_site, refresh_sites, plan_site, plan_sites, reprocess],
-        schedules=[plan_daily(plan_sites)],
+        jobs=[
+            crawl_site,
+            refresh_site,
+            refresh_sites,
+            plan_site,
+            plan_sites,
+            reprocess,
+            map_only,
+            maintenance,
+            forget_site_job,
+        ],
+        schedules=[plan_daily(plan_sites), maintain_weekly(maintenance)],
         sensors=[
             derive_after_crawl,
             recrawl_sensor(refresh_sites),
@@ -59,6 +75,7 @@ def build(deployment: Deployment) -> dg.Definitions:
             watch_sites_file,
             crawl_again,
             alert_of_failures(deployment.alerts, deployment.settings.alerts.rules),
+            replace_typed_keys,
         ],
         resources=resources,
         # A run is one process that walks many sites; a process a step would only cost start-up time.

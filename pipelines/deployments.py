@@ -46,6 +46,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "own has its share by worth (default: no such limit; such a site then has one request a page in 30 days)",
     "ISOBATH_WORKERS": "worker processes for parsing and extraction (default: one a core)",
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
+    "ISOBATH_KEEP_VERSIONS_DAYS": "days for which maintenance keeps old versions of tables readable (default: 7)",
+    "ISOBATH_KEEP_RUNS_DAYS": "days for which maintenance keeps ended runs in Dagster's history (default: 90)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
     **ALERT_VARIABLES,
@@ -67,6 +69,8 @@ class Settings:
     index_folder: Path | None  # None: no embedded index
     proxy: Proxy | None = None
     requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
+    keep_versions_days: int = 7
+    keep_runs_days: int = 90
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
     alerts: AlertSettings = field(default_factory=AlertSettings)
 
@@ -110,6 +114,8 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         index_folder=index,
         proxy=_proxy(environment.get("ISOBATH_PROXY")),
         requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
+        keep_versions_days=_number(environment, "ISOBATH_KEEP_VERSIONS_DAYS", 7, 0, 36_500),
+        keep_runs_days=_number(environment, "ISOBATH_KEEP_RUNS_DAYS", 90, 1, 36_500),
         authorities=environment.get("SSL_CERT_FILE", ""),
         alerts=alert_settings_from(environment),
     )

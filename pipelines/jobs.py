@@ -48,3 +48,9 @@ reprocess = dg.define_asset_job(
     executor_def=dg.in_process_executor,
     description="Derive everything again from what is stored; no request goes out.",
 )
+map_only = dg.define_asset_job(
+    "map_only",
+    selection=dg.AssetSelection.groups("map"),
+    executor_def=dg.in_process_executor,
+    description="Draw the map of a site again from what is stored: structure, findings, exports; no request goes out.",
+)

@@ -37,7 +37,7 @@ PLAN_KEEPS: Final = timedelta(days=1)
 
 _STARTED_BY: Final = "isobath/started_by"
 _SENSOR: Final = "recrawl sensor"
-_BUSY: Final = [
+RUNS_UNDER_WAY: Final = [
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,
     dg.DagsterRunStatus.STARTING,
@@ -173,7 +173,7 @@ def busy_sites(instance: dg.DagsterInstance, now: datetime, leases: SiteLeases) 
     """
     busy: set[str] = set()
     unclear = False
-    for record in instance.get_run_records(dg.RunsFilter(statuses=_BUSY)):
+    for record in instance.get_run_records(dg.RunsFilter(statuses=RUNS_UNDER_WAY)):
         run = record.dagster_run
         age = timedelta(seconds=max(0.0, now.timestamp() - (record.start_time or now.timestamp())))
         found = set(sites_of_run(run, instance))

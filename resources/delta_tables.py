@@ -22,7 +22,9 @@ from deltalake.exceptions import CommitFailedError, SchemaMismatchError, TableNo
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
 from resources.group_commit import GroupCommit
 from resources.kept_table import KeptTable
+from resources.ports.tables import Compacted, Vacuumed
 from resources.site_files import site_dataset
+from resources.table_maintenance import compact_table, vacuum_table
 from resources.table_rows import fitting_rows, read_rows
 
 _log = logging.getLogger(__name__)
@@ -123,12 +125,9 @@ class DeltaTables:
         with self._explained(table):
             with self._locks[table]:
                 kept = self._kept[table]
-                opened = kept.current() if as_of is None else kept.open()
+                opened = kept.current() if as_of is None else kept.open_as_of(as_of)
                 if opened is None or (sites is not None and not sites):
                     return wanted.empty_table()
-                if as_of is not None:
-                    # Before its first commit a table has its first version, which is empty: creation is a commit.
-                    opened.load_as_version(as_of)
                 dataset = self._dataset(table, opened, sites)
             if sites is not None and table in self._whole:
                 of_sites = pc.field(_SITE).isin(sorted(set(sites)))
@@ -156,6 +155,25 @@ class DeltaTables:
 
     def _paths(self, table: str, opened: DeltaTable, sites: Sequence[str] | None) -> list[str]:
         return self._kept[table].paths(opened, _SITE, None if table in self._whole else sites)
+
+    def compact(self, table: str) -> Compacted:
+        """Make many small files of a site, or of a table that is not by site, into few large ones."""
+        with self._explained(table):
+            opened = self._opened_apart(table)
+            return Compacted() if opened is None else compact_table(opened, None if table in self._whole else _SITE)
+
+    def vacuum(self, table: str, *, keep_days: int, now: datetime) -> Vacuumed:
+        """Remove what only versions need that were replaced more than ``keep_days`` ago; the others stay readable."""
+        with self._explained(table):
+            opened = self._opened_apart(table)
+            if opened is None:
+                return Vacuumed()
+            return vacuum_table(opened, self._storage_options, keep_days=keep_days, now=now)
+
+    def _opened_apart(self, table: str) -> DeltaTable | None:
+        """Open a table for long work: readers and writers of this process need not wait for it."""
+        self._schema(table)
+        return self._kept[table].open()
 
     def location(self, table: str) -> str:
         """Say where a table lies."""

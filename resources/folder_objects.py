@@ -7,6 +7,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -152,7 +153,9 @@ class FolderObjects:
                     yield from self._walk(key, prefix)
             elif key.startswith(prefix):
                 with contextlib.suppress(FileNotFoundError):
-                    yield ObjectInfo(key=key, size_bytes=entry.stat().st_size)
+                    status = entry.stat()
+                    modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                    yield ObjectInfo(key=key, size_bytes=status.st_size, modified_at=modified_at)
 
     @contextlib.contextmanager
     def _temporary(self, key: str, fill: Callable[[BinaryIO], object]) -> Iterator[tuple[Path, Path]]:

@@ -1,14 +1,19 @@
 """A Delta table that is kept open: its current version and its files, at the price of what is new."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.fs as pafs
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.fs import DeltaStorageHandler
+
+from resources.errors import StoreUnusable
 
 # A table that stays open carries each commit since; from here on it costs less to read its last checkpoint.
 _REOPENED_AFTER: Final = 25  # versions
@@ -78,6 +83,21 @@ class KeptTable:
                 return None
             raise
 
+    def open_as_of(self, moment: datetime) -> DeltaTable | None:
+        """Open the version of a moment apart from what is kept, or give None if the table was never written.
+
+        Raises:
+            StoreUnusable: that version was dropped, and so was what came before it.
+        """
+        table = self.open()
+        if table is None:
+            return None
+        table.load_as_version(moment)
+        # Before its first commit a table has its first version, which is empty: creation is a commit.
+        if table.version() and self._committed_at(table.version()) > moment:
+            raise StoreUnusable(f"Of {self._uri} no version is kept that is as old as {moment}: ask for a later one.")
+        return table
+
     def paths(self, table: DeltaTable, column: str, values: Sequence[str] | None) -> list[str]:
         """Give the files of the version that ``current`` gave, as absolute paths or ``s3://`` URIs.
 
@@ -99,6 +119,11 @@ class KeptTable:
         self._opened_at = -1 if table is None else table.version()
         self._files_at = -1  # a table that was made anew begins to count again
         return table
+
+    def _committed_at(self, version: int) -> datetime:
+        files = pafs.PyFileSystem(DeltaStorageHandler(self._uri, self._storage_options))
+        at: datetime = files.get_file_info(f"_delta_log/{version:020}.json").mtime
+        return at
 
     def _may_be_newer(self, table: DeltaTable) -> bool:
         """Say whether there is a later version: in a folder a look at the name of its commit tells."""

@@ -107,7 +107,7 @@ class S3Objects:
                     key = str(entry["Key"]).removeprefix(self._prefix)
                     # Consoles make empty objects with such names to show folders.
                     if key and not key.endswith("/"):
-                        yield ObjectInfo(key=key, size_bytes=int(entry["Size"]))
+                        yield ObjectInfo(key=key, size_bytes=int(entry["Size"]), modified_at=entry["LastModified"])
 
     def delete(self, key: str) -> None:
         """Remove an object; removing none is no error."""

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from assets import names
-from resources.ports import SiteSettings, TableStore
+from resources.ports import Compacted, SiteSettings, TableStore, Vacuumed
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
 
@@ -174,6 +174,12 @@ class FailingTables:
 
     def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
         return self._inner.files(table, sites=sites)
+
+    def compact(self, table: str) -> Compacted:
+        return self._inner.compact(table)
+
+    def vacuum(self, table: str, *, keep_days: int, now: datetime) -> Vacuumed:
+        return self._inner.vacuum(table, keep_days=keep_days, now=now)
 
     def location(self, table: str) -> str:
         return self._inner.location(table)

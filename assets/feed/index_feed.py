@@ -43,12 +43,32 @@ def index_feed_of_site(site: str, tables: TableStore, objects: ObjectStore, sink
     Raises:
         StoreBusy: another run fed this site at the same time.
     """
+    state = tables.read(names.T_PAGE_STATE, sites=[site], columns=STATE_COLUMNS)
+    return _fed(site, _wanted(site, tables, state), state.num_rows, tables, objects, sinks)
+
+
+def withdraw_site(site: str, tables: TableStore, objects: ObjectStore, sinks: Sequence[IndexSink]) -> FeedResult:
+    """Take every document of a site out of the index, whatever its pages are; as ``index_feed_of_site`` otherwise.
+
+    Raises:
+        StoreBusy: another run fed this site at the same time.
+    """
+    return _fed(site, {}, 0, tables, objects, sinks)
+
+
+def _fed(
+    site: str,
+    wanted: Mapping[str, IndexDocument],
+    pages: int,
+    tables: TableStore,
+    objects: ObjectStore,
+    sinks: Sequence[IndexSink],
+) -> FeedResult:
+    """Feed what turns what was fed into what is wanted."""
     log = BatchLog(objects, site)
     stored = tables.read(names.T_FEED_STATE, sites=[site])
     fed = _healed(fed_of_rows(stored), log)
     last = log.last()
-    state = tables.read(names.T_PAGE_STATE, sites=[site], columns=STATE_COLUMNS)
-    wanted = _wanted(site, tables, state)
     batch = difference(site, wanted, fed, sequence=last + 1)
     if batch is not None:
         if not log.append(batch):
@@ -58,7 +78,7 @@ def index_feed_of_site(site: str, tables: TableStore, objects: ObjectStore, sink
         tables.replace(names.T_FEED_STATE, sites=[site], rows=rows_of_fed(site, fed))
     return FeedResult(
         metadata={
-            "pages": state.num_rows,
+            "pages": pages,
             "documents": len(wanted),
             "upserts": len(batch.upserts) if batch else 0,
             "tombstones": len(batch.tombstones) if batch else 0,

@@ -19,6 +19,7 @@ _SUFFIXES: Final = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_p
 # The list is read at first use, a third of a second long; threads that meet there would each read it.
 _READING: Final = threading.Lock()
 _PORT: Final = re.compile(r"(?P<host>.*?)(?::(?P<port>[1-9][0-9]{0,4}))?", re.DOTALL)
+_BETWEEN_NAMES: Final = re.compile(r"[\s,;]+")
 _PLAIN_NAME: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 
 
@@ -131,14 +132,31 @@ def site_key_problem(key: str) -> str:
     """
     if _is_site_key(key):
         return ""
-    wanted = _nearest_site_key(key)
-    if wanted:
-        return f"{key!r} is not a site key: use the partition {wanted!r}."
+    meant = sites_meant(key)
+    if meant:
+        word = "partition" if len(meant) == 1 else "partitions"
+        return f"{key!r} is not a site key: use the {word} {', '.join(map(repr, meant))}."
     shown = repr(key) if len(key) <= MAX_HOST_CHARACTERS else repr(key[:60] + "…")
     return (
         f"{shown} is not a site key: use one host name such as 'docs.example.org', optionally with :port, "
         f"of at most {MAX_HOST_CHARACTERS} characters."
     )
+
+
+def sites_meant(key: str) -> tuple[str, ...]:
+    """Give the site keys that somebody meant who typed a partition key that is none; none when that is not clear.
+
+    Several names are only taken for sites when each has a dot: the words of a sentence are none.
+
+    >>> sites_meant("HTTPS://Docs.Example.org/guide"), sites_meant("a.test, https://b.test/"), sites_meant("my site")
+    (('docs.example.org',), ('a.test', 'b.test'), ())
+    """
+    nearest = _nearest_site_key(key)
+    if nearest:
+        return (nearest,)
+    typed = [part for part in _BETWEEN_NAMES.split(key) if part]
+    found = [part if _is_site_key(part) else _nearest_site_key(part) for part in typed]
+    return tuple(dict.fromkeys(found)) if len(found) > 1 and all("." in one for one in found) else ()
 
 
 def _parts(url: str) -> tuple[str, str, str] | None:

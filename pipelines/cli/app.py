@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 
 from pipelines.cli.exit_codes import INTERRUPTED, WRONG_SETTING
+from pipelines.cli.options import JsonOption, SitesArgument, StoreOption
+from pipelines.cli.sites_app import sites_app
 from pipelines.project import PROJECT
 from resources.errors import IsobathError
 
@@ -28,10 +30,7 @@ app = typer.Typer(
 alerts = typer.Typer(help="Alerts of failed runs and checks.", no_args_is_help=True)
 app.add_typer(alerts, name="alerts")
 
-StoreOption = Annotated[
-    str | None, typer.Option("--store", help="A folder or s3://bucket/prefix; default: ISOBATH_STORE, else ./data.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+app.add_typer(sites_app, name="sites")
 
 
 @app.command()
@@ -102,14 +101,6 @@ def search(
     from pipelines.cli.search import print_hits
 
     raise typer.Exit(print_hits(words, site=site, limit=limit, store=store, as_json=as_json))
-
-
-@app.command()
-def sites(store: StoreOption = None, as_json: JsonOption = False) -> None:
-    """List the sites with their last crawl, pages and state."""
-    from pipelines.cli.sites import print_sites
-
-    raise typer.Exit(print_sites(store=store, as_json=as_json))
 
 
 @app.command()
@@ -203,6 +194,39 @@ def alerts_test(as_json: JsonOption = False) -> None:
     from pipelines.cli.alerts import print_test
 
     raise typer.Exit(print_test(as_json=as_json))
+
+
+@app.command()
+def reprocess(
+    sites: SitesArgument,
+    only_map: Annotated[bool, typer.Option("--only-map", help="Draw the map again, nothing else.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Derive sites again from what is stored: texts, duplicates, feed, map, schedule; no request goes out."""
+    from pipelines.cli.reprocess import reprocess_sites
+
+    raise typer.Exit(reprocess_sites(sites, only_map=only_map, store=store, as_json=as_json))
+
+
+@app.command()
+def maintain(
+    compact: Annotated[bool, typer.Option("--compact", help="Make many small files of tables into few.")] = False,
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Remove old versions of tables.")] = False,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Remove what killed runs left and nobody takes up.")] = False,
+    check: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Read back N captures and compare their digests.")
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete old ended runs from Dagster's history.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep the store in good order: all that the weekly maintenance does, or the parts that are named."""
+    from pipelines.cli.maintain import maintain as maintain_store
+
+    parts = {"compact_tables": compact, "vacuum_tables": vacuum, "sweep_orphans": sweep, "prune_runs": prune}
+    wanted = [part for part, is_wanted in parts.items() if is_wanted]
+    raise typer.Exit(maintain_store(wanted, captures=check, store=store, as_json=as_json))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,13 +12,14 @@ from resources.ports.leases import Lease, SiteLeases
 from resources.ports.objects import ObjectInfo, ObjectStore
 from resources.ports.progress import Ending, HostWait, Progress, RunNote, SiteNote, WaitReason
 from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
-from resources.ports.tables import TableStore
+from resources.ports.tables import Compacted, TableStore, Vacuumed
 from resources.ports.workers import DocumentWorkers, WorkFailure
 
 __all__ = [
     "Alert",
     "AlertSink",
     "Clock",
+    "Compacted",
     "DocumentWorkers",
     "Ending",
     "FailedPlace",
@@ -44,6 +45,7 @@ __all__ = [
     "SiteSettings",
     "TableStore",
     "Truncation",
+    "Vacuumed",
     "WaitReason",
     "WorkFailure",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -12,6 +13,7 @@ class ObjectInfo:
 
     key: str
     size_bytes: int
+    modified_at: datetime | None = None  # by the store's clock; None where it does not tell
 
 
 @dataclass(frozen=True, slots=True)

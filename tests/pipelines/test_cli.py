@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import dagster as dg
@@ -179,3 +180,43 @@ def test_the_demo_needs_no_internet(isobath: Run) -> None:
     assert [hit["title"] for hit in hits] == ["潮だまりを歩く"]
     hits = json.loads(isobath("search", "polite crawler never reads", "--json").out)
     assert not [hit for hit in hits if "/private/" in hit["url"]]
+
+
+def test_sites_are_added_shown_and_removed_under_their_plain_names(isobath: Run, tmp_path: Path) -> None:
+    (tmp_path / "sites.yaml").write_text("sites:\n  docs.example.org: {max_depth: 1}\n")
+    assert isobath("sites", "add", "https://Docs.Example.org/guide/", "docs.example.org", "b.test:8000").code == 0
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_dynamic_partitions("sites") == ["docs.example.org", "b.test:8000"]
+        instance.add_dynamic_partitions("sites", ["https://typed.example/"])
+    shown = json.loads(isobath("sites", "show", "docs.example.org", "--json").out)
+    assert (shown["has_partition"], shown["is_listed"], shown["settings"]) == (True, True, {"max_depth": 1})
+    assert isobath("sites", "remove", "b.test:8000", "https://typed.example/", "HTTP://docs.example.org").code == 0
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_dynamic_partitions("sites") == []
+    for wrong in (["sites", "add", "a,b"], ["sites", "remove", "b.test:8000"], ["reprocess", "b.test:8000"]):
+        said = isobath(*wrong)
+        assert (said.code, said.err.count("\n")) == (2, 1), said
+
+
+def test_a_site_is_derived_again_kept_up_and_forgotten_when_that_is_said_twice(
+    isobath: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LoopbackSite(small_site()) as site:
+        assert isobath(*flags(site), "--max-depth", "1").code == 0
+    (told,) = json.loads(isobath("reprocess", site.host, "--only-map", "--json").out)
+    assert (told["site"], list(told["assets"])) == (site.host, ["map/site_map"])
+    assert json.loads(isobath("maintain", "--check", "3", "--json").out)["check_sample"]["captures"] == 3
+    for answers in ("n\n", "y\nother\n", ""):
+        monkeypatch.setattr("sys.stdin", StringIO(answers))
+        refused = isobath("sites", "forget", site.host)
+        assert (refused.code, "Nothing was removed" in refused.err) == (2, True), refused
+    assert isobath("sites", "forget", site.host, "--yes", "other").code == 2
+    assert json.loads(isobath("search", "museum", "--json").out)
+    monkeypatch.setattr("sys.stdin", StringIO(f"y\n{site.host}\n"))
+    assert isobath("sites", "forget", site.url("/")).code == 0
+    assert json.loads(isobath("search", "museum", "--json").out) == []
+    raw = tmp_path / "store" / "raw"
+    assert list(raw.rglob("*.warc.gz"))
+    assert json.loads(isobath("sites", "forget", site.host, "--raw", "--yes", site.host, "--json").out)["raw_files"]
+    assert not list(raw.rglob("*.warc.gz"))
+    assert isobath("sites", "forget", site.host, "--yes", site.host).code == 2

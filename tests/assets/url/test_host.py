@@ -122,14 +122,21 @@ def test_what_is_nearly_a_site_key_is_told_the_right_one(key: str, wanted: str) 
     assert site_key_problem(key) == f"{key!r} is not a site key: use the partition {wanted!r}."
 
 
+def test_several_names_in_one_key_are_told_apart() -> None:
+    assert site_key_problem("a.test,  https://B.test/x") == (
+        "'a.test,  https://B.test/x' is not a site key: use the partitions 'a.test', 'b.test'."
+    )
+
+
 @pytest.mark.parametrize(
     "key",
     [
         "",
         " ",
         "a b",
-        "a.test,b.test",
+        "a,b",
         "a...b",
+        "a.test...b.test",
         "*.e.test",
         "e.test:99999",
         "e.test:0",
