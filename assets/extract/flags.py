@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import Final
 
-from lxml.html import HtmlElement
+from lxml import etree
 
 TOO_SHORT_CHARACTERS: Final = 200
 
@@ -28,7 +28,7 @@ class Flag(StrEnum):
     NOINDEX = "noindex"  # the page asks not to be indexed
 
 
-def needs_script(tree: HtmlElement, visible_text: str) -> bool:
+def needs_script(tree: etree._Element, visible_text: str) -> bool:
     """Say whether a page is a shell: scripts, hardly any text, and a sign that scripts were to write it.
 
     Args:
@@ -38,11 +38,11 @@ def needs_script(tree: HtmlElement, visible_text: str) -> bool:
         return False
     if _ASKS_FOR_SCRIPT.search(visible_text):
         return True
-    if any("".join(element.itertext()).strip() for element in tree.iter("noscript")):
+    if any("".join(map(str, element.itertext())).strip() for element in tree.iter("noscript")):
         return True
     return any(
         ((element.get("id") or "").lower() in _SCRIPT_ROOTS or element.tag in _SCRIPT_ROOT_TAGS)
-        and not "".join(element.itertext()).strip()
+        and not "".join(map(str, element.itertext())).strip()
         for element in tree.iter()
         if isinstance(element.tag, str)
     )

@@ -8,7 +8,7 @@ from datetime import date
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from lxml.html import HtmlElement
+from lxml import etree
 
 from assets.markup.head import folded
 
@@ -57,7 +57,7 @@ class Metadata:
     modified_on: str  # ISO date
 
 
-def meta_contents(tree: HtmlElement) -> dict[str, str]:
+def meta_contents(tree: etree._Element) -> dict[str, str]:
     """Give the content of ``meta`` elements by name, property or itemprop in lower case; the first of each counts."""
     found: dict[str, str] = {}
     for element in tree.iter("meta"):
@@ -68,7 +68,7 @@ def meta_contents(tree: HtmlElement) -> dict[str, str]:
     return found
 
 
-def read_metadata(tree: HtmlElement, meta: dict[str, str]) -> Metadata:
+def read_metadata(tree: etree._Element, meta: dict[str, str]) -> Metadata:
     """Read what a page says of itself; ``meta`` elements come before JSON-LD."""
     linked = _json_ld(tree)
     author = next((meta[name] for name in ("author", "dc.creator", "article:author", "byl") if meta.get(name)), "")
@@ -102,7 +102,7 @@ def _first_date(texts: list[str | None]) -> str:
     return next((day for text in texts if text and (day := iso_date(text))), "")
 
 
-def _json_ld(tree: HtmlElement) -> dict[str, str]:
+def _json_ld(tree: etree._Element) -> dict[str, str]:
     """Give author, description and dates of the first JSON-LD objects that have them."""
     found: dict[str, str] = {}
     for element in tree.iter("script"):
