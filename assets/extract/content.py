@@ -186,7 +186,8 @@ def _drop_bare_headings(part: Node) -> None:
             if lost:
                 while bare and bare[-1].tag >= node.tag:
                     bare.pop().dropped = True
-            bare, lost = [*bare, node], False
+            bare.append(node)
+            lost = False
         elif node.has_blocks:
             stack.extend(reversed([one for one in node.parts if not isinstance(one, str)]))
         elif node.characters:

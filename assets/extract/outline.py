@@ -34,6 +34,8 @@ RUN: Final = "#run"
 PERMALINK: Final = re.compile(r"\s*[¶§#🔗]\s*$")
 # Deeper elements give what they hold to the last one above; nothing that people read nests so deep.
 _DEPTH_MAX: Final = 150
+_HIDES: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_SKIPPED_TAG: Final = "#skipped"
 _KEPT_ATTRIBUTES: Final = {
     "a": ("href",),
     "img": ("src", "alt", "width", "height"),
@@ -55,7 +57,6 @@ class Node:
         "link_characters",
         "links",
         "name",
-        "paragraph_characters",
         "parent",
         "parts",
         "short_links",
@@ -73,7 +74,6 @@ class Node:
         self.link_characters = 0
         self.links = 0
         self.short_links = 0  # links of fewer than ten characters
-        self.paragraph_characters = 0  # of the text in paragraphs
         self.has_blocks = False
         self.dropped = False
         self.good = 0
@@ -121,25 +121,19 @@ def outline(tree: etree._Element) -> Node:
                     node.parts.append(element.text)
                 continue
             tag = element.tag
-            if tag in _SKIPPED or (tag not in _INLINE_UNNAMED and _is_hidden(element)):
+            child = None if tag in _SKIPPED else _node(element, tag, node)
+            if child is None:
                 walker.skip_subtree()
-                child = Node("#skipped", node)
-            else:
-                child = Node(tag, node)
-                if tag not in _INLINE_UNNAMED:
-                    child.name = _name(element)
-                names = _KEPT_ATTRIBUTES.get(tag)
-                if names:
-                    child.attributes = {name: value for name in names if (value := element.get(name)) is not None}
-                if element.text:
-                    child.parts.append(element.text)
+                child = Node(_SKIPPED_TAG, node)
+            elif element.text:
+                child.parts.append(element.text)
             stack.append(child)
         elif event == "end":
             if element is body:
                 break
             stack.pop()
             parent = stack[-1]
-            if node.tag != "#skipped":
+            if node.tag != _SKIPPED_TAG:
                 _finish(node)
                 if len(stack) > _DEPTH_MAX:
                     parent.parts.extend(node.parts)
@@ -163,42 +157,49 @@ _INLINE_UNNAMED_NAMES: Final = (
 _INLINE_UNNAMED: Final = frozenset(_INLINE_UNNAMED_NAMES.split())
 
 
-def _name(element: etree._Element) -> str:
-    get = element.get
-    name = f"{get('id') or ''}\n{get('class') or ''}\n{get('role') or ''}"
-    itemprop = get("itemprop")
-    return f"{name}\n{itemprop}" if itemprop else name if len(name) > 2 else ""
-
-
-def _is_hidden(element: etree._Element) -> bool:
-    get = element.get
-    if get("aria-hidden") == "true" or get("hidden") is not None:
-        return True
-    style = get("style")
-    return style is not None and "display:none" in style.replace(" ", "").lower()
+def _node(element: etree._Element, tag: str, parent: Node) -> Node | None:
+    """Make the node of an element, without what it holds; None when the page hides it."""
+    node = Node(tag, parent)
+    kept = _KEPT_ATTRIBUTES.get(tag)
+    is_named = tag not in _INLINE_UNNAMED
+    if not is_named and kept is None:
+        return node
+    # All of them in one call: most elements have none, and each look-up of one costs as much.
+    attributes = {str(name): str(value) for name, value in element.items()}
+    if not attributes:
+        return node
+    if kept is not None:
+        node.attributes = {name: attributes[name] for name in kept if name in attributes}
+    if is_named:
+        get = attributes.get
+        style = get("style", "")
+        if "hidden" in attributes or get("aria-hidden") == "true" or _HIDES.search(style):
+            return None
+        name = f"{get('id', '')}\n{get('class', '')}\n{get('role', '')}"
+        itemprop = get("itemprop")
+        node.name = f"{name}\n{itemprop}" if itemprop else name if len(name) > 2 else ""
+    return node
 
 
 def _finish(node: Node) -> None:
     """Put the inline content of a box into runs, and sum up what the node holds."""
     if node.has_blocks and node.tag in BOXES:
         _group(node)
-    characters = links = link_characters = short_links = paragraph_characters = 0
+    characters = links = link_characters = short_links = 0
     for part in node.parts:
         if isinstance(part, str):
             characters += len(part) if part.isalnum() else len(" ".join(part.split()))
         else:
             characters += part.characters
-            links += part.links
-            link_characters += part.link_characters
-            short_links += part.short_links
-            paragraph_characters += part.paragraph_characters
+            if part.links:
+                links += part.links
+                link_characters += part.link_characters
+                short_links += part.short_links
     # A lone mark links a heading or a definition to itself, and leads nowhere else.
     if node.tag == "a" and characters > 1:
         links, link_characters, short_links = 1, characters, int(characters < 10)
-    elif node.tag == "p":
-        paragraph_characters = characters
-    node.characters, node.links, node.link_characters = characters, links, link_characters
-    node.short_links, node.paragraph_characters = short_links, paragraph_characters
+    node.characters, node.links = characters, links
+    node.link_characters, node.short_links = link_characters, short_links
 
 
 def _group(box: Node) -> None:

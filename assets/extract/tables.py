@@ -39,7 +39,7 @@ def pipe_table(table: Node, write: Callable[[Node], str]) -> str:
         for cell in row:
             _skip_held(line, held)
             line.append(write(cell))
-            columns = min(_span(cell, "colspan"), width_max)
+            columns = min(_span(cell, "colspan"), max(width_max - len(line) + 1, 1))
             span = _span(cell, "rowspan")
             for column in range(len(line) - 1, len(line) - 1 + columns):
                 if span > 1:
