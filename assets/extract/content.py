@@ -35,7 +35,8 @@ def content_of(root: Node) -> Node:
     nodes = _drop_furniture(root)
     _weigh(nodes)
     if root.dropped:
-        # A page of links: all of it is what it says.
+        # A page of links: what it says is what of it has no sign of furniture.
+        root.dropped = False
         return root
     part = _part(root, nodes)
     _drop_runs(part)
