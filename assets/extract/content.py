@@ -143,7 +143,10 @@ def _is_link_farm(node: Node) -> bool:
     is_last = node.parent is None or not node.parent.parts or node.parent.parts[-1] is node
     limit = (60 if is_last else 30) if is_paragraph else (300 if is_last else 100)
     if size < limit:
-        if linked > size * _LINKED_SHARE or (node.links > 1 and node.short_links / node.links > _LINKED_SHARE):
+        if linked > size * _LINKED_SHARE:
+            return True
+        # "See this and that." is a sentence; in a box or a list so short it is buttons.
+        if not is_paragraph and node.links > 1 and node.short_links / node.links > _LINKED_SHARE:
             return True
         return node.tag in BOXES and size < 100 and len(node.parts) >= 3
     return node.links > 4 and linked > size * 0.9 and linked < 100 * node.links

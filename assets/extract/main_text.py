@@ -8,6 +8,7 @@ from typing import Final
 from lxml import etree
 
 from assets.extract.content import content_of
+from assets.extract.facts import NO_FACTS, Facts, facts_of
 from assets.extract.markdown import markdown_of
 from assets.extract.outline import Node, outline
 from assets.extract.plain import plain_text
@@ -29,6 +30,8 @@ class MainText:
     markdown: str
     text: str
     reason: str
+    facts: Facts = NO_FACTS
+    is_furniture: bool = False  # nothing but furniture was there
 
 
 def main_text(tree: etree._Element, html: str, page_url: str) -> MainText:
@@ -53,7 +56,8 @@ def main_text(tree: etree._Element, html: str, page_url: str) -> MainText:
     if not text:
         part = outline(tree)
         text = plain_text(part)
-    return MainText(markdown_of(part, partial(absolute, base=base_url(tree, page_url))), text, reason)
+    resolve = partial(absolute, base=base_url(tree, page_url))
+    return MainText(markdown_of(part, resolve), text, reason, facts_of(part, resolve), _is_all_furniture(part))
 
 
 def _without_furniture(root: Node) -> Node:
@@ -61,6 +65,23 @@ def _without_furniture(root: Node) -> Node:
     for node in root.walk():
         node.dropped = node.tag in _FURNITURE
     return root
+
+
+def _is_all_furniture(part: Node) -> bool:
+    """Say whether no word of a part stands outside of what HTML itself calls furniture."""
+    above: Node | None = part
+    while above is not None:
+        if above.tag in _FURNITURE:
+            return True
+        above = above.parent
+    stack = [part]
+    while stack:
+        node = stack.pop()
+        if not node.dropped and node.tag not in _FURNITURE:
+            if any(isinstance(one, str) and not one.isspace() for one in node.parts):
+                return False
+            stack.extend(node.children())
+    return True
 
 
 def absolute(href: str, base: str) -> str | None:

@@ -11,20 +11,20 @@ from lxml import etree
 
 # Never text that people read, in whatever part of a page.
 _SKIPPED_NAMES: Final = (
-    "script style noscript template svg head iframe object embed applet audio video canvas map math link meta param "
+    "script style noscript template svg iframe object embed applet audio video canvas map math link meta param "
     "source track select datalist textarea input progress meter dialog rp rt title base area frame noframes"
 )
 _SKIPPED: Final = frozenset(_SKIPPED_NAMES.split())
 _BLOCKS_NAMES: Final = (
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre "
-    "search section summary table tbody td tfoot th thead tr ul noindex"
+    "footer form frameset head h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p "
+    "pre search section summary table tbody td tfoot th thead tr ul noindex"
 )
 BLOCKS: Final = frozenset(_BLOCKS_NAMES.split())
 # Blocks that are boxes: text that lies in them beside other blocks is a run of its own.
 _BOXES_NAMES: Final = (
-    "address article aside body center details dialog dir div fieldset figure footer form header hgroup html main nav "
-    "search section noindex"
+    "address article aside body center details dialog dir div fieldset figure footer form head header hgroup html main "
+    "nav search section noindex"
 )
 BOXES: Final = frozenset(_BOXES_NAMES.split())
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -108,15 +108,15 @@ class Node:
 
 
 def outline(tree: etree._Element) -> Node:
-    """Make the outline of a page's body."""
-    body = next(tree.iter("body", "frameset"), tree)
-    root = Node("body", None)
+    """Make the outline of a page."""
+    # Not of its body alone: where a page leaves out the tags of head and body, libxml2 puts <main> into <head>.
+    root = Node("html", None)
     stack = [root]
-    walker = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
+    walker = etree.iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walker:
         node = stack[-1]
         if event == "start":
-            if element is body:
+            if element is tree:
                 if element.text:
                     node.parts.append(element.text)
                 continue
@@ -129,7 +129,7 @@ def outline(tree: etree._Element) -> Node:
                 child.parts.append(element.text)
             stack.append(child)
         elif event == "end":
-            if element is body:
+            if element is tree:
                 break
             stack.pop()
             parent = stack[-1]
@@ -188,7 +188,8 @@ def _finish(node: Node) -> None:
     characters = links = link_characters = short_links = 0
     for part in node.parts:
         if isinstance(part, str):
-            characters += len(part) if part.isalnum() else len(" ".join(part.split()))
+            if not part.isspace():
+                characters += len(" ".join(part.split()))
         else:
             characters += part.characters
             if part.links:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from assets import names
+from assets.extract.canonical import canonical_verdict
 from assets.extract.current import COLUMNS, CurrentPage, PageStatus, current_pages
 from assets.extract.extractor import EXTRACTOR_VERSION, ExtractDocument, extract, no_text
 from assets.extract.titles import path_title
@@ -65,7 +66,7 @@ class _Work:
         if is_no_page(found):
             self.versions[page.url_key] = no_page(page)
             return
-        row = _row(self.site, page, found)
+        row = _row(self.site, page, found, self.rules)
         self.rows.append(row)
         self.versions[page.url_key] = version_of(row, self.rules)
         if row["reason"]:
@@ -195,7 +196,7 @@ def _documents(objects: ObjectStore, pages: Sequence[CurrentPage]) -> Iterator[E
         )
 
 
-def _row(site: str, page: CurrentPage, found: Mapping[str, object]) -> dict[str, Any]:
+def _row(site: str, page: CurrentPage, found: Mapping[str, object], rules: KeyRules) -> dict[str, Any]:
     """Make a row of ``pages`` of what was found in this capture or in an equal one."""
     capture = page.capture
     if capture is None:
@@ -204,6 +205,7 @@ def _row(site: str, page: CurrentPage, found: Mapping[str, object]) -> dict[str,
     return {
         **found,
         **title,
+        "canonical_verdict": canonical_verdict(str(found["declared_canonical"]), capture.url, rules).value,
         "site": site,
         "crawl_id": capture.crawl_id,
         "url": capture.url,

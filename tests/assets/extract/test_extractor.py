@@ -83,6 +83,11 @@ def test_deep_nesting_gives_text(depth: int) -> None:
     assert row["reason"] == ""
 
 
+def test_tags_that_html_lets_out_are_not_missed() -> None:
+    row = read(f"<!doctype html><title>Tides</title><nav>Menu</nav><main><h1>Tides</h1>{PARAGRAPH}</main>")
+    assert row["text"].startswith("Tides\nThe tide is")
+
+
 def test_a_huge_colspan_makes_no_huge_table() -> None:
     cells = "<tr><th>Hour</th><th>Metres</th></tr><tr><td colspan=5000000000 rowspan=-1>6</td><td>4</td></tr>"
     row = read(article(f"<table>{cells}</table>"))
@@ -155,7 +160,7 @@ def test_what_is_no_html_is_said_to_be_none() -> None:
 
 
 def test_a_row_has_the_columns_of_the_table_and_no_other() -> None:
-    given = {"site", "crawl_id", "url", "url_key", "fetched_at", "payload_digest"}
+    given = {"site", "crawl_id", "url", "url_key", "fetched_at", "payload_digest", "canonical_verdict"}
     for row in (read(article("")), read(""), read("x", content_type="image/png")):
         assert set(row) == set(PAGES.names) - given
         assert row["extractor_version"] == EXTRACTOR_VERSION
