@@ -14,7 +14,7 @@ CRAWL_FLAGS = $(if $(MAX_DEPTH),--max-depth $(MAX_DEPTH)) $(if $(MAX_PAGES),--ma
 	$(if $(MIN_DELAY),--min-delay $(MIN_DELAY)) $(if $(ALLOW_PRIVATE_NETWORKS),--allow-private-networks) \
 	$(if $(NEW_CRAWL),--new-crawl) $(if $(STORE),--store $(STORE))
 
-.PHONY: help setup setup-dev peers crawl demo ui search sites test check conformance bench format lock clean
+.PHONY: help setup setup-dev peers crawl demo ui search sites test check conformance gate bench format lock clean
 
 help: ## Explain the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ check: setup-dev ## Lint, types, import contracts and the fast tests
 
 conformance: setup-dev ## Compare addresses, robots.txt, sitemaps and archives with the field's own data
 	@$(BIN)/python -m tests.conformance
+
+gate: setup-dev ## Compare the quality of extraction with its floors: make gate [FLAGS=--raise]
+	@$(BIN)/python -m tests.conformance.gate $(FLAGS)
 
 bench: setup-dev ## Measure the keys of links: make bench FOLDER=a/folder/of/html
 	@test -n "$(FOLDER)" || { echo "Say which pages: make bench FOLDER=a/folder/of/html"; exit 2; }

@@ -33,7 +33,7 @@ from resources.site_catalog import YamlCatalog
 from resources.site_leases import SiteLeaseStore
 from resources.tantivy_index import TantivyIndex
 
-WORKER_PRELOAD: Final = ("assets.links.chunk", "assets.extract.extractor")
+WORKER_PRELOAD: Final = ("assets.links.chunk", "assets.extract.extractor", "assets.extract.language_model")
 
 VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_STORE": "where everything is kept: a folder or s3://bucket/prefix (default: data in the project)",

@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
-from assets.extract.checks import DESCRIPTIONS, texts_found
+from assets.extract.checks import DESCRIPTIONS, texts_found, texts_kept, texts_readable
 from assets.extract.extractor import EXTRACTOR_VERSION
 from assets.extract.pages import pages_of_site
 from assets.url.key import KeyRules
@@ -44,7 +44,11 @@ def pages(
     def work(site: str) -> SiteResult:
         rules = KeyRules.of(catalog.settings(site))
         result = pages_of_site(site, tables, objects, workers, key_rules=rules, full_refresh=config.full_refresh)
-        check = texts_found(result.live_pages, result.live_pages_without_text)
-        return SiteResult({**result.metadata, "table": tables.location(names.T_PAGES)}, result.digest, (check,))
+        checks = (
+            texts_found(result.live_pages, result.live_pages_without_text),
+            texts_readable(result.new_characters, result.replacement_characters),
+            texts_kept(result.pages_before, result.characters_before, result.characters_of_those),
+        )
+        return SiteResult({**result.metadata, "table": tables.location(names.T_PAGES)}, result.digest, checks)
 
     yield from per_site(context, names.PAGES, work)

@@ -4,18 +4,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from assets.extract.flags import needs_script, quality_flags
-from assets.extract.main_text import SHOWN_WITHOUT, MainText, main_text, plain_text
+from assets.extract.language import text_language
+from assets.extract.main_text import MainText, main_text
 from assets.extract.metadata import meta_contents, read_metadata
 from assets.extract.titles import Title, page_title, path_title
 from assets.markup.charset import Text, decode_text, is_html
 from assets.markup.decoding import decode_body
-from assets.markup.fingerprint import shingles, simhash, text_digest
+from assets.markup.fingerprint import shingles, simhash, text_digest, token_count
 from assets.markup.head import declared_canonical, html_language, robots_directives
-from assets.markup.tree import base_url, parse_html
+from assets.markup.tree import base_url, parse_plain
 from assets.url.parse import parse
 
 # Raise it with every change that gives other rows: pages done by an older one are done again.
-EXTRACTOR_VERSION: Final = "1"
+EXTRACTOR_VERSION: Final = "2"
 DECODED_BYTES_MAX: Final = 32 * 1024 * 1024
 NOT_HTML: Final = "not_html"
 EMPTY_PAGE: Final = "empty_page"
@@ -42,7 +43,7 @@ def extract(document: ExtractDocument) -> dict[str, object]:
     if not is_html(document.content_type, decoded.data):
         return no_text(document.url, NOT_HTML)
     text = decode_text(decoded.data, document.content_type)
-    tree = parse_html(text.text)
+    tree = parse_plain(text.text)
     if tree is None:
         robots = robots_directives(None, document.robots_tag)
         return no_text(document.url, decoded.reason or EMPTY_PAGE, robots=robots, text=text)
@@ -54,8 +55,8 @@ def extract(document: ExtractDocument) -> dict[str, object]:
     language = html_language(tree)
     canonical = declared_canonical(tree, base)
     robots = robots_directives(tree, document.robots_tag)
-    shell = needs_script(tree, plain_text(tree, SHOWN_WITHOUT))
-    main = main_text(tree, url)
+    main = main_text(tree, text.text, url)
+    shell = needs_script(tree, main.text)
     return {
         "extractor_version": EXTRACTOR_VERSION,
         "reason": main.reason or decoded.reason,
@@ -65,6 +66,8 @@ def extract(document: ExtractDocument) -> dict[str, object]:
         "description": facts.description,
         "published_on": facts.published_on,
         "modified_on": facts.modified_on,
+        "site_name": facts.site_name,
+        "schema_types": list(facts.schema_types),
         "charset": text.charset,
         "charset_source": text.source,
         "declared_canonical": canonical,
@@ -83,10 +86,12 @@ def no_text(url: str, reason: str, *, robots: tuple[str, ...] = (), text: Text |
         "description": "",
         "published_on": "",
         "modified_on": "",
+        "site_name": "",
+        "schema_types": [],
         "charset": text.charset if text else "",
         "charset_source": text.source if text else "",
         "declared_canonical": "",
-        **_text_columns(MainText("", "", ""), shell=False, robots=robots),
+        **_text_columns(MainText("", "", ""), shell="", robots=robots),
     }
 
 
@@ -94,13 +99,21 @@ def _title_columns(title: Title) -> dict[str, object]:
     return {"title": title.text, "title_source": title.source}
 
 
-def _text_columns(main: MainText, *, shell: bool, robots: tuple[str, ...]) -> dict[str, object]:
+def _text_columns(main: MainText, *, shell: str, robots: tuple[str, ...]) -> dict[str, object]:
     features = shingles(main.text)
+    flags = quality_flags(characters=len(main.text), shell=shell, robots=robots, boilerplate=main.is_furniture)
     return {
         "markdown": main.markdown,
         "text": main.text,
+        "text_language": text_language(main.text),
         "characters": len(main.text),
-        "flags": quality_flags(characters=len(main.text), shell=shell, robots=robots),
+        "words": token_count(main.text),
+        "headings": list(main.facts.headings),
+        "text_links": list(main.facts.links),
+        "text_images": list(main.facts.images),
+        "robots": list(robots),
+        "flags": list(flags),
+        "flag_evidence": [f"{flag}: {evidence}" for flag, evidence in flags.items()],
         "text_digest": text_digest(main.text),
         "simhash": simhash(features) if len(features) else None,
         "features": len(features),

@@ -1,4 +1,4 @@
-"""What a page says of itself in ``meta`` elements and JSON-LD: author, description, dates. Nothing is guessed."""
+"""What a page says of itself in ``meta`` elements, JSON-LD and microdata: author, dates, kinds. Nothing is guessed."""
 
 import json
 import re
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 
-from lxml.html import HtmlElement
+from lxml import etree
 
 from assets.markup.head import folded
 
 AUTHOR_CHARACTERS_MAX: Final = 300
 DESCRIPTION_CHARACTERS_MAX: Final = 2_000
+SITE_NAME_CHARACTERS_MAX: Final = 300
+SCHEMA_TYPES_MAX: Final = 50
 _JSON_LD_CHARACTERS_MAX: Final = 500_000
 _JSON_LD_NODES_MAX: Final = 5_000
 
@@ -44,6 +46,8 @@ _MODIFIED: Final = (
     "lastmod",
     "revised",
 )
+_TYPE_NAME: Final = re.compile(r"[A-Za-z]\w{0,60}", re.ASCII)
+_ITEM_TYPES: Final = etree.XPath("//@itemtype", smart_strings=False)
 _ISO: Final = re.compile(r"\s*(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?!\d)")
 
 
@@ -55,9 +59,11 @@ class Metadata:
     description: str
     published_on: str  # ISO date
     modified_on: str  # ISO date
+    site_name: str
+    schema_types: tuple[str, ...]  # of schema.org: Article, Product, ...
 
 
-def meta_contents(tree: HtmlElement) -> dict[str, str]:
+def meta_contents(tree: etree._Element) -> dict[str, str]:
     """Give the content of ``meta`` elements by name, property or itemprop in lower case; the first of each counts."""
     found: dict[str, str] = {}
     for element in tree.iter("meta"):
@@ -68,9 +74,9 @@ def meta_contents(tree: HtmlElement) -> dict[str, str]:
     return found
 
 
-def read_metadata(tree: HtmlElement, meta: dict[str, str]) -> Metadata:
+def read_metadata(tree: etree._Element, meta: dict[str, str]) -> Metadata:
     """Read what a page says of itself; ``meta`` elements come before JSON-LD."""
-    linked = _json_ld(tree)
+    linked, types = _json_ld(tree)
     author = next((meta[name] for name in ("author", "dc.creator", "article:author", "byl") if meta.get(name)), "")
     if author.startswith(("http://", "https://")):
         author = ""
@@ -80,6 +86,8 @@ def read_metadata(tree: HtmlElement, meta: dict[str, str]) -> Metadata:
         description=(description or linked.get("description", ""))[:DESCRIPTION_CHARACTERS_MAX],
         published_on=_first_date([meta.get(name) for name in _PUBLISHED] + [linked.get("datePublished")]),
         modified_on=_first_date([meta.get(name) for name in _MODIFIED] + [linked.get("dateModified")]),
+        site_name=(meta.get("og:site_name") or meta.get("application-name") or "")[:SITE_NAME_CHARACTERS_MAX],
+        schema_types=tuple(dict.fromkeys([*types, *_item_types(tree)]))[:SCHEMA_TYPES_MAX],
     )
 
 
@@ -102,9 +110,10 @@ def _first_date(texts: list[str | None]) -> str:
     return next((day for text in texts if text and (day := iso_date(text))), "")
 
 
-def _json_ld(tree: HtmlElement) -> dict[str, str]:
-    """Give author, description and dates of the first JSON-LD objects that have them."""
+def _json_ld(tree: etree._Element) -> tuple[dict[str, str], list[str]]:
+    """Give author, description and dates of the first JSON-LD objects that have them, and the types of all."""
     found: dict[str, str] = {}
+    types: list[str] = []
     for element in tree.iter("script"):
         if (element.get("type") or "").strip().lower() != "application/ld+json":
             continue
@@ -123,7 +132,22 @@ def _json_ld(tree: HtmlElement) -> dict[str, str]:
             author = _names(node.get("author"))
             if author:
                 found.setdefault("author", author)
-    return found
+            kinds = node.get("@type")
+            types += [_type_name(kind) for kind in (kinds if isinstance(kinds, list) else [kinds]) if kind]
+    return found, [name for name in types if name]
+
+
+def _item_types(tree: etree._Element) -> Iterator[str]:
+    values: Any = _ITEM_TYPES(tree)
+    for kind in " ".join(values).split():
+        if "schema.org/" in kind and (name := _type_name(kind)):
+            yield name
+
+
+def _type_name(kind: object) -> str:
+    """Give the name of a schema.org type without its address; empty for what is none."""
+    name = kind.rpartition("/")[2].rpartition(":")[2] if isinstance(kind, str) else ""
+    return name if _TYPE_NAME.fullmatch(name) else ""
 
 
 def _objects(data: object) -> Iterator[dict[str, object]]:

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from assets import names
+from assets.extract.canonical import canonical_verdict
 from assets.extract.current import COLUMNS, CurrentPage, PageStatus, current_pages
 from assets.extract.extractor import EXTRACTOR_VERSION, ExtractDocument, extract, no_text
+from assets.extract.reextraction import Reextraction, read_former
 from assets.extract.titles import path_title
 from assets.extract.versions import (
     NO_VERSION,
@@ -44,6 +46,11 @@ class PagesResult:
     digest: str  # of page_state: equal when nothing changed
     live_pages: int
     live_pages_without_text: int
+    new_characters: int  # of the texts that were extracted or copied
+    replacement_characters: int  # U+FFFD in those
+    pages_before: int  # that lived before and live now
+    characters_before: int  # of their texts, and now:
+    characters_of_those: int
 
 
 @dataclass(slots=True)
@@ -59,14 +66,18 @@ class _Work:
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     rows: list[dict[str, Any]] = field(default_factory=list)  # not yet appended
+    again: Reextraction = field(default_factory=Reextraction)
 
     def add(self, page: CurrentPage, found: Mapping[str, object]) -> None:
         """Take in what the extractor found for a page."""
         if is_no_page(found):
             self.versions[page.url_key] = no_page(page)
             return
-        row = _row(self.site, page, found)
+        row = _row(self.site, page, found, self.rules)
         self.rows.append(row)
+        self.again.compare(row)
+        self.counts["new_characters"] += row["characters"]
+        self.counts["replacement_characters"] += row["text"].count("\ufffd")
         self.versions[page.url_key] = version_of(row, self.rules)
         if row["reason"]:
             self.reasons[row["reason"].partition(":")[0]] += 1
@@ -112,11 +123,13 @@ def pages_of_site(
             todo.append(page)
     if not full_refresh:
         todo = _without_copies(work, pages, _without_appended(work, todo))
+    stale = [before[page.url_key] for page in todo if page.url_key in before]
+    work.again = read_former(tables, site, stale, EXTRACTOR_VERSION)
     _extract(work, groups(todo))
     work.append()
     state = [_state_row(site, page, work.versions[page.url_key]) for page in pages]
     tables.replace(names.T_PAGE_STATE, sites=[site], rows=pa.Table.from_pylist(state, schema=PAGE_STATE))
-    return _result(work, fetches.num_rows, state)
+    return _result(work, fetches.num_rows, before, state)
 
 
 def _without_appended(work: _Work, todo: list[CurrentPage]) -> list[CurrentPage]:
@@ -195,7 +208,7 @@ def _documents(objects: ObjectStore, pages: Sequence[CurrentPage]) -> Iterator[E
         )
 
 
-def _row(site: str, page: CurrentPage, found: Mapping[str, object]) -> dict[str, Any]:
+def _row(site: str, page: CurrentPage, found: Mapping[str, object], rules: KeyRules) -> dict[str, Any]:
     """Make a row of ``pages`` of what was found in this capture or in an equal one."""
     capture = page.capture
     if capture is None:
@@ -204,6 +217,7 @@ def _row(site: str, page: CurrentPage, found: Mapping[str, object]) -> dict[str,
     return {
         **found,
         **title,
+        "canonical_verdict": canonical_verdict(str(found["declared_canonical"]), capture.url, rules).value,
         "site": site,
         "crawl_id": capture.crawl_id,
         "url": capture.url,
@@ -227,7 +241,9 @@ def _state_row(site: str, page: CurrentPage, version: Version) -> dict[str, Any]
     }
 
 
-def _result(work: _Work, rows_in: int, state: list[dict[str, Any]]) -> PagesResult:
+def _result(
+    work: _Work, rows_in: int, before: Mapping[str, Mapping[str, Any]], state: list[dict[str, Any]]
+) -> PagesResult:
     digest = hashlib.sha256()
     for row in state:
         facts = [row[name] for name in ("url_key", "status", "page_crawl_id", "extractor_version", "text_digest")]
@@ -243,5 +259,17 @@ def _result(work: _Work, rows_in: int, state: list[dict[str, Any]]) -> PagesResu
         "pages_by_status": dict(Counter(row["status"] for row in state)),
         "flags": dict(Counter(flag for row in live for flag in row["flags"])),
         "characters": sum(row["characters"] for row in live),
+        **work.again.metadata(),
     }
-    return PagesResult(metadata, digest.hexdigest(), len(live), sum(row["characters"] == 0 for row in live))
+    stayed = [row for row in live if before.get(row["url_key"], {}).get("status") == PageStatus.LIVE]
+    return PagesResult(
+        metadata,
+        digest.hexdigest(),
+        live_pages=len(live),
+        live_pages_without_text=sum(row["characters"] == 0 for row in live),
+        new_characters=work.counts["new_characters"],
+        replacement_characters=work.counts["replacement_characters"],
+        pages_before=len(stayed),
+        characters_before=sum(before[row["url_key"]]["characters"] for row in stayed),
+        characters_of_those=sum(row["characters"] for row in stayed),
+    )

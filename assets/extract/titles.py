@@ -2,20 +2,35 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
-from lxml.html import HtmlElement
+from lxml import etree
 
+from assets.extract.outline import PERMALINK
 from assets.markup.head import folded, title_text
-from assets.url.parse import split_web_address
+from assets.markup.tree import base_url, shown_text
+from assets.url.parse import resolve, split_web_address
 
 TITLE_CHARACTERS_MAX: Final = 500
 
-# Marks that link a heading to itself: Sphinx and its kin put them into it.
-_PERMALINK: Final = re.compile(r"\s*[¶§#🔗]\s*$")
-_SEPARATOR: Final = re.compile(r"\s+[|–—·•»«:]+\s+|\s+-+\s+|\s*\|\s*|\s+::\s+")
+_SEPARATOR: Final = re.compile(r"\s+[|│–—·•»«:]+\s+|\s+-+\s+|\s*[|│]\s*|\s+::\s+")
+# What stands between a title and the site's name, and hardly ever within a title.
+_STRONG: Final = re.compile(r"\s*[|│»«]\s*|\s+[•·:]+\s+")
 _WORDS: Final = re.compile(r"[^\W_]+")
+_HEADINGS: Final = ("h1", "h2", "h3")
+# Headings looked at: a page of thousands says nothing more in the last one.
+_HEADINGS_MAX: Final = 60
+# Least letters of a word that a host name shares with the site's name by no accident.
+_TELLING_LETTERS: Final = 4
+# Share of words that a heading and another title have in common when they say the same in other words.
+_LIKE: Final = 0.5
+# A lower heading is the page's title when it is a part of the other titles, and no mere "News".
+_PART_LETTERS_MIN: Final = 12
+# A heading that no other title resembles: a sentence is a title, a word may be a logo.
+_LONE_WORDS_MIN: Final = 3
+_PARTS_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,32 +38,38 @@ class Title:
     """A title, and where it was found."""
 
     text: str
-    source: str  # h1, og:title, title or path
+    source: str  # h1, h2, h3, og:title, title or path
 
 
-def page_title(tree: HtmlElement, meta: dict[str, str], url: str) -> Title:
-    """Choose the title: a heading that the page's other titles confirm, else ``og:title``, ``<title>``, a lone ``h1``.
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """One of the first headings of the page."""
+
+    level: str
+    text: str
+    leads_home: bool
+
+
+def page_title(tree: etree._Element, meta: dict[str, str], url: str) -> Title:
+    """Choose the title: a heading that the page's other titles confirm, else a lone ``h1``, ``og:title``, ``<title>``.
 
     Args:
         meta: content of the ``meta`` elements by lower-case name or property.
         url: the page's address.
     """
-    site_names = _site_names(meta, url)
-    heading, is_only = _heading(tree)
-    shown, shared = title_text(tree), folded(meta.get("og:title"))
-    if heading and not _is_name(heading, site_names) and (_within(heading, shown) or _within(heading, shared)):
-        return Title(heading[:TITLE_CHARACTERS_MAX], "h1")
-    for text, source in ((shared, "og:title"), (shown, "title")):
-        own = without_site_name(text, site_names)
-        if own and not _is_name(own, site_names):
-            return Title(own[:TITLE_CHARACTERS_MAX], source)
-    if heading and is_only:
-        return Title(heading[:TITLE_CHARACTERS_MAX], "h1")
-    # All that is left is the site's name, as on a home page, or nothing.
-    for text, source in ((shared, "og:title"), (shown, "title"), (heading, "h1")):
-        if text:
-            return Title(text[:TITLE_CHARACTERS_MAX], source)
-    return Title(path_title(url)[:TITLE_CHARACTERS_MAX], "path")
+    names = _site_names(meta, url)
+    shown, shared = _clean(title_text(tree)), _clean(meta.get("og:title"))
+    headings = _headings(tree, url)
+    own = [heading for heading in headings if not _is_logo(heading, shown, names)]
+    found = _confirmed(own, shown, shared)
+    if found is None:
+        found = _from_titles(shown, shared, names, url)
+    if found is None:
+        # All that is left is the site's name, as on a home page, or nothing.
+        first = next((heading.text for heading in headings if heading.level == "h1"), "")
+        named = ((shared, "og:title"), (shown, "title"), (first, "h1"))
+        found = next((Title(text, source) for text, source in named if text), Title(path_title(url), "path"))
+    return Title(found.text[:TITLE_CHARACTERS_MAX], found.source)
 
 
 def without_site_name(title: str, site_names: frozenset[str]) -> str:
@@ -81,10 +102,75 @@ def path_title(url: str) -> str:
     return name or parts[1]
 
 
-def _heading(tree: HtmlElement) -> tuple[str, bool]:
-    """Give the first heading of the first level that says something, and whether it is the only one."""
-    texts = [text for element in tree.iter("h1") if (text := _PERMALINK.sub("", folded("".join(element.itertext()))))]
-    return (texts[0], len(texts) == 1) if texts else ("", False)
+def _confirmed(headings: list[_Heading], shown: str, shared: str) -> Title | None:
+    """Give the first ``h1`` that the other titles hold, else a lone one like them, a lower one, a lone one unlike."""
+    tops = [heading.text for heading in headings if heading.level == "h1"]
+    for text in tops:
+        if _within(text, shown) or _within(text, shared):
+            return Title(text, "h1")
+    lone = tops[0] if len(tops) == 1 else ""
+    if lone and (not (shown or shared) or max(_likeness(lone, shown), _likeness(lone, shared)) >= _LIKE):
+        return Title(lone, "h1")
+    lower = [
+        heading
+        for heading in headings
+        if heading.level != "h1" and (_is_part(heading.text, shown) or _is_part(heading.text, shared))
+    ]
+    if lower:
+        longest = max(lower, key=lambda heading: len(heading.text))
+        if len(_reduced(longest.text)) >= _PART_LETTERS_MIN:
+            return Title(longest.text, longest.level)
+    return Title(lone, "h1") if len(_WORDS.findall(lone)) >= _LONE_WORDS_MIN else None
+
+
+def _from_titles(shown: str, shared: str, names: frozenset[str], url: str) -> Title | None:
+    """Give the first of the page's other titles that says more than the site's name, without that."""
+    for text, source in ((shared, "og:title"), (shown, "title")):
+        own = without_site_name(text, names)
+        if own == text:
+            own = _without_last_part(text, url)
+        if own and not _is_name(own, names):
+            return Title(own, source)
+    return None
+
+
+def _without_last_part(title: str, url: str) -> str:
+    """Cut the last part of a title when a separator of sites' names is before it, or the host's name is in it."""
+    separators = list(_SEPARATOR.finditer(title))
+    if not separators:
+        return title
+    last = separators[-1]
+    before, after = title[: last.start()].strip(), title[last.end() :]
+    parts = split_web_address(url)
+    host = parts[1].lower() if parts else ""
+    telling = [word for word in _WORDS.findall(after.lower()) if len(word) >= _TELLING_LETTERS and word in host]
+    if before and (telling or _STRONG.fullmatch(last[0])):
+        return before
+    return title
+
+
+def _headings(tree: etree._Element, url: str) -> list[_Heading]:
+    base = base_url(tree, url)
+    home = resolve("/", url)
+    found = []
+    for element in islice(tree.iter(*_HEADINGS), _HEADINGS_MAX):
+        text = PERMALINK.sub("", _clean(shown_text(element)))
+        if text:
+            parent = element.getparent()
+            around = [parent] if parent is not None and parent.tag == "a" else []
+            links = (link.get("href") for link in (*around, *element.iter("a")))
+            found.append(_Heading(str(element.tag), text, any(href and resolve(href, base) == home for href in links)))
+    return found
+
+
+def _is_logo(heading: _Heading, shown: str, names: frozenset[str]) -> bool:
+    """Say whether a heading is the site's name: by its link, or as it ends the title of which the page's own begins."""
+    if heading.leads_home or _is_name(heading.text, names):
+        return True
+    places = list(_SEPARATOR.finditer(shown))
+    if heading.level != "h1" or not places or _is_name(shown[: places[0].start()], names):
+        return False
+    return any(_reduced(heading.text) == _reduced(shown[place.end() :]) for place in places)
 
 
 def _site_names(meta: dict[str, str], url: str) -> frozenset[str]:
@@ -104,6 +190,25 @@ def _is_name(text: str, site_names: frozenset[str]) -> bool:
 def _within(part: str, whole: str) -> bool:
     reduced = _reduced(part)
     return bool(reduced) and reduced in _reduced(whole)
+
+
+def _is_part(part: str, whole: str) -> bool:
+    """Say whether a text is one or more of the parts of a title."""
+    reduced = _reduced(part)
+    places = [place.span() for place in _SEPARATOR.finditer(whole)][:_PARTS_MAX]
+    starts, ends = [0, *[end for _, end in places]], [*[start for start, _ in places], len(whole)]
+    return bool(reduced) and any(reduced == _reduced(whole[a:b]) for a in starts for b in ends if b > a)
+
+
+def _likeness(one: str, other: str) -> float:
+    """Give the share of the words of the shorter text that the other has, too."""
+    ours, theirs = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
+    return len(ours & theirs) / min(len(ours), len(theirs)) if ours and theirs else 0.0
+
+
+def _clean(text: str | None) -> str:
+    # Soft hyphens say where a word may break, and are none of it.
+    return folded((text or "").replace("\xad", ""))
 
 
 def _reduced(text: str) -> str:

@@ -9,9 +9,15 @@ from typing import Final
 from assets.markup.encodings import encoding_name
 
 PRESCAN_BYTES: Final = 1024
+LATE_BYTES: Final = 256 * 1024
 
 _XML_ENCODING: Final = re.compile(rb"""<\?xml[^>]*?[\s"']encoding\s*=\s*(["'])([^"'>]*)\1""")
 _TAG: Final = re.compile(rb"</?[A-Za-z]")
+# What holds text that looks like tags; one without an end goes on to the end.
+_RAW: Final = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|textarea|title|noscript|xmp|iframe)\b.*?(?:</\1\s*>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME_END: Final = re.compile(rb"[\t\n\f\r >]")
 _ATTRIBUTE: Final = re.compile(
     rb"""[\t\n\f\r /]*([^\t\n\f\r />=][^\t\n\f\r />=]*|=[^\t\n\f\r />=]*)"""
@@ -27,6 +33,21 @@ def declared_encoding(data: bytes) -> str | None:
     'gb18030'
     """
     start = data[:PRESCAN_BYTES]
+    return _declared_in(start) or _encoding_of_xml(start)
+
+
+def declared_late(data: bytes) -> str | None:
+    """Give the encoding that a ``meta`` beyond the prescan names, where it is an element and no text of a script.
+
+    Source: WHATWG HTML, 13.2.3.4 (changing the encoding while parsing).
+
+    >>> declared_late(b"<script>'<meta charset=big5>'</script>" + b" " * 2_000 + b"<meta charset=euc-kr>")
+    'euc-kr'
+    """
+    return _declared_in(_RAW.sub(b" ", data[:LATE_BYTES]))
+
+
+def _declared_in(start: bytes) -> str | None:
     at = 0
     while (at := start.find(b"<", at)) >= 0:
         if start.startswith(b"<!--", at):
@@ -49,7 +70,7 @@ def declared_encoding(data: bytes) -> str | None:
             at = end + 1
         else:
             at += 1
-    return _encoding_of_xml(start)
+    return None
 
 
 _AFTER_META: Final = (b"\t", b"\n", b"\f", b"\r", b" ", b"/")

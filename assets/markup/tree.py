@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser
@@ -38,6 +38,8 @@ _ENDED_BY: Final[dict[str, frozenset[str]]] = {
 _OPTIONAL_END: Final = frozenset().union(*_ENDED_BY.values())
 
 
+_SHOWN: Final = etree.XPath(".//text()[not(parent::style or parent::script)]", smart_strings=False)
+
 _HTML_PARSER: Final = partial(HTMLParser, encoding="utf-8")
 _PLAIN_PARSER: Final = partial(etree.HTMLParser, encoding="utf-8", collect_ids=False)
 
@@ -71,6 +73,12 @@ def base_url(tree: Elements, page_url: str) -> str:
             base = resolve(href, page_url)
             return base if base and base.startswith(("http://", "https://")) else page_url
     return page_url
+
+
+def shown_text(element: etree._Element) -> str:
+    """Give the text in an element, as it stands, without that of styles and scripts in it."""
+    texts: Any = _SHOWN(element)
+    return "".join(texts)
 
 
 def flattened(text: str) -> str:

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from assets import names
-from assets.extract.checks import texts_found
+from assets.extract.checks import texts_found, texts_kept, texts_readable
 from assets.extract.pages import PagesResult, pages_of_site
-from assets.schemas import FETCHES
+from assets.schemas import FETCHES, PAGE_STATE, PAGES
 from assets.warc.digest import payload_digest
 from assets.warc.records import capture_members
 from resources.ports import WorkFailure
@@ -249,3 +249,48 @@ def test_a_site_that_was_never_fetched_has_no_pages(site: Crawled) -> None:
 @pytest.mark.parametrize(("live", "empty", "passed"), [(0, 0, True), (10, 5, True), (10, 6, False), (1, 1, False)])
 def test_the_check_fails_when_most_pages_have_no_text(live: int, empty: int, passed: bool) -> None:
     assert texts_found(live, empty).passed is passed
+
+
+def test_a_new_extractor_says_what_it_changed_and_asks_nobody(site: Crawled) -> None:
+    for path in ("/a", "/b", "/c"):
+        site.fetch(path, html(f"{LONG} {path}"))
+    assert "changed_by_extractor" not in site.extract().metadata
+    # As if an older extractor had done it, with another title of one page and hardly a text of another.
+    old: dict[str, dict[str, Any]] = {
+        "/a": {"title": "Old"},
+        "/b": {"text": "x", "characters": 1, "text_digest": "old"},
+        "/c": {},
+    }
+    for table, schema in ((names.T_PAGES, PAGES), (names.T_PAGE_STATE, PAGE_STATE)):
+        rows = site.tables.read(table).to_pylist()
+        for row in rows:
+            edits = old[row["url_key"].removeprefix(f"http://{SITE}")] | {"extractor_version": "0"}
+            row.update({name: value for name, value in edits.items() if name in schema.names})
+        site.tables.replace(table, sites=[SITE], rows=pa.Table.from_pylist(rows, schema=schema))
+    result = site.extract()
+    changed = result.metadata["changed_by_extractor"]
+    assert {name: value for name, value in changed.items() if name != "examples"} == {
+        "from_versions": ["0"],
+        "pages": 3,
+        "other_text": 1,
+        "other_length": 1,
+        "other_title": 1,
+        "emptied": 0,
+    }
+    assert [example["url"] for example in changed["examples"]] == [f"http://{SITE}/b", f"http://{SITE}/a"]
+    assert changed["examples"][1]["title"] == ["Old", "Tides"]
+    assert "changed_by_extractor" not in site.extract(full_refresh=True).metadata
+
+
+def test_checks_see_unreadable_and_vanished_texts(site: Crawled) -> None:
+    for path in ("/a", "/b"):
+        site.fetch(path, html(f"{LONG} {path}"))
+    first = site.extract()
+    assert texts_readable(first.new_characters, first.replacement_characters).passed
+    assert texts_kept(first.pages_before, first.characters_before, first.characters_of_those).passed
+    for path in ("/a", "/b"):
+        site.fetch(path, html("Sorry, \ufffd"), day=1)
+    later = site.extract()
+    assert later.pages_before == 2
+    assert not texts_readable(later.new_characters, later.replacement_characters).passed
+    assert not texts_kept(later.pages_before, later.characters_before, later.characters_of_those).passed

@@ -18,7 +18,21 @@ URL = "https://docs.acme.example/guide/getting-started.html"
         ("<title>x</title><meta property=og:title content='Sails :: Acme'>", "Sails", "og:title"),
         ("<title>4.2. Sails - and ropes</title>", "4.2. Sails - and ropes", "title"),
         ("<h1>Only a heading</h1>", "Only a heading", "h1"),
-        ("<title>Acme</title><h1>Acme</h1>", "Acme", "h1"),
+        ("<title>Acme</title><h1>Acme</h1>", "Acme", "title"),
+        ("<title>Sails | Boats</title><h1>Boats</h1>", "Sails", "title"),
+        (
+            "<title>Boats &raquo; On sails and ropes</title><h1><a href=/>Boats</a></h1><h2>On sails and ropes</h2>",
+            "On sails and ropes",
+            "h2",
+        ),
+        ("<title>Mending sails - The Acme of boats</title>", "Mending sails", "title"),
+        ("<title>How to mend a sail</title><h1>Mending a sail by hand</h1>", "Mending a sail by hand", "h1"),
+        (
+            "<title>Untitled</title><h1><style>h1{}</style>Sails and their ro&shy;pes</h1>",
+            "Sails and their ropes",
+            "h1",
+        ),
+        ("<title>Sails | Acme</title><h1>Newsletter</h1><h1>Partners</h1>", "Sails", "title"),
         ("<svg><title>icon</title></svg>", "getting started", "path"),
     ],
 )
