@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from assets import names
-from assets.markup.fingerprint import shingles, simhash, text_digest
+from assets.markup.fingerprint import FINGERPRINT_VERSION, bands, shingles, simhash, text_digest
 from assets.schemas import FETCHES, PAGE_STATE, PAGES
 from resources.ports import TableStore
 
@@ -63,6 +63,8 @@ def _state(page: StoredPage) -> dict[str, object]:
         "text_digest": text_digest(page.text),
         "simhash": simhash(features) if len(features) else None,
         "features": len(features),
+        "bands": bands(features),
+        "fingerprint_version": FINGERPRINT_VERSION,
         "characters": len(page.text),
         "language": page.language,
         "declared_canonical_key": page.canonical,
@@ -96,6 +98,8 @@ def _version(page: StoredPage) -> dict[str, object]:
         "text_digest": text_digest(page.text),
         "simhash": None,
         "features": 0,
+        "bands": [],
+        "fingerprint_version": 0,
     }
 
 
