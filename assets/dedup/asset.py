@@ -10,6 +10,7 @@ import pyarrow as pa
 from assets import names
 from assets.dedup.aliases import aliases_of_site
 from assets.dedup.exact import exact_duplicates_of_sites
+from assets.dedup.histogram import histogram_image
 from assets.dedup.near import near_duplicates_of_sites
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.url.key import KeyRules
@@ -24,7 +25,7 @@ from resources.ports import QueryEngine, SiteCatalog, TableStore
     "them. Pages of different versions or languages are never put together. Nothing is deleted. The table `aliases` "
     "beside it holds addresses that are one page by evidence: redirect, declared canonical, equal text.",
     kinds={"python", "deltalake", "ibis"},
-    code_version="1",
+    code_version="2",
 )
 def exact_duplicates(
     context: dg.AssetExecutionContext,
@@ -58,15 +59,21 @@ def exact_duplicates(
     description="Pages whose text differs in little from that of a page that stands for them, in the whole store; and "
     "all pairs of alike pages with their similarity, those that are never merged among them. Nothing is deleted.",
     kinds={"python", "deltalake", "ibis"},
-    code_version="1",
+    code_version="2",
 )
 def near_duplicates(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    engine: dg.ResourceParam[QueryEngine],
+    catalog: dg.ResourceParam[SiteCatalog],
 ) -> Iterator[SiteEvent]:
     """Mark the near-duplicates of each site."""
 
+    def least_similarity(site: str) -> float:
+        return catalog.settings(site).near_similarity
+
     def work(site: str) -> SiteResult:
-        result = near_duplicates_of_sites(tables, engine, [site])
+        result = near_duplicates_of_sites(tables, engine, [site], least_similarity=least_similarity)
         tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
         tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
         metadata = {
@@ -75,6 +82,7 @@ def near_duplicates(
             "alike_pairs": result.alike,
             "vetoed_pairs": result.vetoed,
             "duplicates": result.duplicates.num_rows,
+            "similarities": dg.MetadataValue.md(histogram_image(result.similarities)),
         }
         return SiteResult(metadata, _digest(result.pairs, result.duplicates))
 

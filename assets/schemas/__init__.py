@@ -27,6 +27,7 @@ from assets.schemas.crawling import (
 from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
+    DUPLICATE_VERDICTS,
     EXACT_DUPLICATES,
     FEED_STATE,
     FINDINGS,
@@ -51,6 +52,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_EXACT_DUPLICATES: EXACT_DUPLICATES,
     names.T_NEAR_PAIRS: NEAR_PAIRS,
     names.T_NEAR_DUPLICATES: NEAR_DUPLICATES,
+    names.T_DUPLICATE_VERDICTS: DUPLICATE_VERDICTS,
     names.T_FEED_STATE: FEED_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
@@ -62,6 +64,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
 __all__ = [
     "ALIASES",
     "CRAWLS",
+    "DUPLICATE_VERDICTS",
     "EXACT_DUPLICATES",
     "FEED_STATE",
     "FETCHES",

@@ -36,7 +36,24 @@ NEAR_PAIRS = pa.schema(
         column("other_key", pa.string(), "url_key of the other page"),
         column("distance", pa.int32(), "differing bits of the fingerprints", unit="bits"),
         column("similarity", pa.float64(), "Jaccard similarity of the shingles, 0..1"),
-        column("veto", pa.string(), "why the two are not merged (version, language); empty when they are"),
+        column(
+            "veto",
+            pa.string(),
+            "why the two are not merged (reviewer, pagination, version, language, canonical); empty when they may be",
+        ),
+        column("verdict", pa.string(), "what a person said of the pair: same or different; empty when nobody did"),
+        column("only_here", pa.string(), "words that the other page has not, cut short"),
+        column("only_there", pa.string(), "words that only the other page has, cut short"),
+    ]
+)
+
+DUPLICATE_VERDICTS = pa.schema(
+    [
+        SITE,
+        URL_KEY,
+        column("other_site", pa.string(), "site of the other page"),
+        column("other_key", pa.string(), "url_key of the other page"),
+        column("verdict", pa.string(), "what a person said of the pair: same or different"),
     ]
 )
 
