@@ -49,8 +49,14 @@ def band_keys(fingerprints: ir.Table) -> ir.Table:
     return fingerprints.select("page_id", "simhash", kind=kind, key=fingerprints.bands.unnest())
 
 
-def met_keys(keys: ir.Table, asked: ir.Table) -> ir.Table:
-    """Give the keys that a page of ``asked`` (``page_id``) has, of all pages that have them."""
+def met_keys(keys: ir.Table, asked: ir.Table | None) -> ir.Table:
+    """Give the keys that a page of ``asked`` (``page_id``) has, of all pages that have them.
+
+    If all are asked, those that two pages have: what else there is makes no pair.
+    """
+    if asked is None:
+        sizes = keys.group_by(_KEY).aggregate(pages=keys.count())
+        return keys.semi_join(sizes.filter(sizes.pages > 1).select(*_KEY), _KEY).select(*_COLUMNS)
     return keys.semi_join(keys.semi_join(asked, "page_id").select(*_KEY).distinct(), _KEY).select(*_COLUMNS)
 
 
