@@ -66,8 +66,10 @@ def version_of(url_key: str) -> str:
 
 def version_column(url_key: ir.StringValue) -> ir.StringValue:
     """Give the expression of ``version_of``."""
-    path = url_key.lower().split("?")[0].split("/")[3:]
-    return path.filter(lambda segment: segment.re_search(_VERSION_SEGMENT)).join("/")
+    # What a text is split by, Spark takes for an expression, DuckDB for a text.
+    path = url_key.lower().re_replace("[?].*", "").split("/")[3:]
+    # Of no segments Spark makes null, DuckDB the empty text.
+    return ibis.coalesce(path.filter(lambda segment: segment.re_search(_VERSION_SEGMENT)).join("/"), "")
 
 
 def page_number_of(url_key: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from assets import names
 from assets.dedup.exact import exact_clusters, exact_duplicates_of_sites
 from resources.duckdb_engine import DuckDBEngine
+from resources.ports import QueryEngine
 from tests.support.content import DAY_ONE, StoredPage, state_rows, store
 from tests.support.memory import MemoryTables
 
@@ -18,9 +19,9 @@ ENGINE = DuckDBEngine()
 LATER = DAY_ONE + timedelta(days=1)
 
 
-def clusters(pages: Sequence[StoredPage]) -> dict[str, tuple[str, str]]:
+def clusters(pages: Sequence[StoredPage], engine: QueryEngine = ENGINE) -> dict[str, tuple[str, str]]:
     """Give the representative of each page, and what it was chosen by."""
-    rows = ENGINE.run(exact_clusters(ibis.memtable(state_rows(pages)))).to_pylist()
+    rows = engine.run(exact_clusters(ibis.memtable(state_rows(pages)))).to_pylist()
     return {row["url_key"]: (row["representative_key"], row["chosen_by"]) for row in rows}
 
 
@@ -106,13 +107,13 @@ def test_these_are_never_duplicates(one: StoredPage, other: StoredPage) -> None:
     assert clusters([one, other]) == {}
 
 
-def test_where_two_canonicals_are_declared_each_page_goes_with_its_own() -> None:
+def test_where_two_canonicals_are_declared_each_page_goes_with_its_own(engine: QueryEngine) -> None:
     pages = [page(f"https://a/{name}") for name in ("p", "q")]
     copies = [
         page(f"https://a/{name}/{number}", canonical=f"https://a/{name}") for name in "pq" for number in (111, 222)
     ]
 
-    found = clusters([*pages, *copies])
+    found = clusters([*pages, *copies], engine)
 
     assert {key: representative for key, (representative, _) in found.items()} == {
         **{f"https://a/p{rest}": "https://a/p" for rest in ("", "/111", "/222")},

@@ -15,6 +15,7 @@ from assets.markup.fingerprint import FINGERPRINT_VERSION
 from assets.schemas import DUPLICATE_VERDICTS
 from resources.duckdb_engine import DuckDBEngine
 from resources.errors import PermanentError
+from resources.ports import QueryEngine
 from tests.support.content import DAY_ONE, StoredPage, store
 from tests.support.memory import MemoryTables
 
@@ -82,7 +83,7 @@ def test_a_page_far_down_the_chain_gets_the_same_answer_alone() -> None:
     assert result.pairs["other_key"].to_pylist() == ["https://b/text1"]
 
 
-def test_versions_and_languages_are_kept_apart_and_the_veto_is_recorded() -> None:
+def test_versions_and_languages_are_kept_apart_and_the_veto_is_recorded(engine: QueryEngine) -> None:
     words = text_of(2)
     pages = [
         StoredPage("a", "https://a/3.11/x", " ".join(words)),
@@ -92,7 +93,7 @@ def test_versions_and_languages_are_kept_apart_and_the_veto_is_recorded() -> Non
     tables = MemoryTables()
     store(tables, pages)
 
-    result = near_duplicates_of_sites(tables, ENGINE, ["a"], ANY)
+    result = near_duplicates_of_sites(tables, engine, ["a"], ANY)
 
     assert result.duplicates.num_rows == 0
     assert sorted(result.pairs["veto"].to_pylist()) == ["language"] * 2 + ["version"] * 4

@@ -81,7 +81,7 @@ def test_pages_that_share_a_band_are_a_pair_at_any_distance(engine: QueryEngine)
     assert sorted(pairs(engine, keys, {0, 1, 2}, 3)) == [(0, 1, 64), (1, 0, 64)]
 
 
-@pytest.mark.parametrize("asked", [{0}, {4}, {9}, set(range(10))], ids=str)
+@pytest.mark.parametrize("asked", [{0}, {9}, set(range(10))], ids=str)
 def test_in_a_crowd_each_page_is_paired_with_the_first_ones_only(engine: QueryEngine, asked: set[int]) -> None:
     keys = band_keys(stored([3] * 10, [[5]] * 10))
 
