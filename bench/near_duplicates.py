@@ -2,7 +2,8 @@
 
 Run ``python -m bench.near_duplicates``. It makes up fingerprints, a share of them within 3 bits of another, finds all
 pairs within 3 bits in the whole store, and then what a site of 10,000 pages has in common with the store, by simhash
-and by bands. It ends with 1 when a planted pair is missed or a limit does not hold.
+and by bands. With ``--engine spark`` it runs on a Spark of two cores in this
+process. It ends with 1 when a planted pair is missed or a limit does not hold.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from assets.dedup.pairs import band_keys, block_keys, block_masks, meeting_pairs
 from assets.markup.fingerprint import BANDS
 from resources.duckdb_engine import DuckDBEngine
 from resources.ports import QueryEngine
+from resources.spark_engine import SparkEngine
 
 LIMIT_S: Final = 90.0
 LIMIT_GIB: Final = 8.0
@@ -29,6 +31,7 @@ SITE_LIMIT_S: Final = 30.0
 _PLANTED_SHARE: Final = 0.05
 _SITE_PAGES: Final = 10_000
 _SETTINGS: Final = NearSettings()
+_SPARK: Final = {"spark.master": "local[2]", "spark.driver.memory": "4g", "spark.ui.enabled": "false"}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -37,9 +40,11 @@ def main(arguments: Sequence[str]) -> int:
         prog="python -m bench.near_duplicates", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--pages", type=int, default=10_000_000)
-    pages = parser.parse_args(arguments).pages
+    parser.add_argument("--engine", choices=["duckdb", "spark"], default="duckdb")
+    given = parser.parse_args(arguments)
+    pages = given.pages
     prints, planted = made_up(pages)
-    engine = DuckDBEngine()
+    engine: QueryEngine = SparkEngine(_SPARK) if given.engine == "spark" else DuckDBEngine()
     started, busy_s = time.perf_counter(), time.process_time()
     found = all_pairs(engine, prints)
     took_s, busy_s = time.perf_counter() - started, time.process_time() - busy_s
