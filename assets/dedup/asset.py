@@ -12,6 +12,7 @@ from assets.dedup.aliases import aliases_of_site
 from assets.dedup.exact import exact_duplicates_of_sites
 from assets.dedup.histogram import histogram_image
 from assets.dedup.near import near_duplicates_of_sites
+from assets.dedup.repeats import repeats_of_site
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.url.key import KeyRules
 from resources.ports import QueryEngine, SiteCatalog, TableStore
@@ -54,10 +55,11 @@ def exact_duplicates(
 
 @derived_asset(
     key=names.NEAR_DUPLICATES,
-    deps=[names.PAGES],
+    deps=[names.PAGES, names.EXACT_DUPLICATES],
     group="content",
     description="Pages whose text differs in little from that of a page that stands for them, in the whole store; and "
-    "all pairs of alike pages with their similarity, those that are never merged among them. Nothing is deleted.",
+    "all pairs of alike pages with their similarity, those that are never merged among them. Nothing is deleted. "
+    "Beside them `duplicate_patterns`, kinds of addresses whose pages always repeat others, and `mirrors`.",
     kinds={"python", "deltalake", "ibis"},
     code_version="2",
 )
@@ -76,15 +78,22 @@ def near_duplicates(
         result = near_duplicates_of_sites(tables, engine, [site], least_similarity=least_similarity)
         tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
         tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
+        repeats = repeats_of_site(tables, site, result.pairs, result.duplicates)
+        tables.replace(names.T_DUPLICATE_PATTERNS, sites=[site], rows=repeats.patterns)
+        tables.replace(names.T_MIRRORS, sites=[site], rows=repeats.mirrors)
         metadata = {
             "compared_pages": result.compared_pages,
             "candidate_pairs": result.candidates,
             "alike_pairs": result.alike,
             "vetoed_pairs": result.vetoed,
             "duplicates": result.duplicates.num_rows,
+            "repeating_patterns": repeats.patterns.num_rows,
+            "mirrors": [
+                f"{row['host']} of {row['other_host']}: {row['share']:.0%}" for row in repeats.mirrors.to_pylist()
+            ],
             "similarities": dg.MetadataValue.md(histogram_image(result.similarities)),
         }
-        return SiteResult(metadata, _digest(result.pairs, result.duplicates))
+        return SiteResult(metadata, _digest(result.pairs, result.duplicates, repeats.patterns, repeats.mirrors))
 
     yield from per_site(context, names.NEAR_DUPLICATES, work)
 

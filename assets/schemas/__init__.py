@@ -27,10 +27,12 @@ from assets.schemas.crawling import (
 from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
+    DUPLICATE_PATTERNS,
     DUPLICATE_VERDICTS,
     EXACT_DUPLICATES,
     FEED_STATE,
     FINDINGS,
+    MIRRORS,
     NEAR_DUPLICATES,
     NEAR_PAIRS,
     SITE_MAP,
@@ -53,6 +55,8 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_NEAR_PAIRS: NEAR_PAIRS,
     names.T_NEAR_DUPLICATES: NEAR_DUPLICATES,
     names.T_DUPLICATE_VERDICTS: DUPLICATE_VERDICTS,
+    names.T_DUPLICATE_PATTERNS: DUPLICATE_PATTERNS,
+    names.T_MIRRORS: MIRRORS,
     names.T_FEED_STATE: FEED_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
@@ -64,6 +68,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
 __all__ = [
     "ALIASES",
     "CRAWLS",
+    "DUPLICATE_PATTERNS",
     "DUPLICATE_VERDICTS",
     "EXACT_DUPLICATES",
     "FEED_STATE",
@@ -72,6 +77,7 @@ __all__ = [
     "FRONTIER",
     "HYPERLINK",
     "LINKS",
+    "MIRRORS",
     "NEAR_DUPLICATES",
     "NEAR_PAIRS",
     "PAGES",

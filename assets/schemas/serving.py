@@ -47,6 +47,27 @@ NEAR_PAIRS = pa.schema(
     ]
 )
 
+DUPLICATE_PATTERNS = pa.schema(
+    [
+        SITE,
+        column("mark", pa.string(), "a query parameter (?print) or a folder (/print/) of addresses"),
+        column("pages", pa.int64(), "live pages with the mark; a page without it stands for each", unit="pages"),
+        column("example", pa.string(), "url_key of one of them"),
+        column("repeats", pa.string(), "url_key of the page that stands for the example"),
+    ]
+)
+
+MIRRORS = pa.schema(
+    [
+        SITE,
+        column("host", pa.string(), "a host of the site: scheme, name and port"),
+        column("other_site", pa.string(), "site of the other host"),
+        column("other_host", pa.string(), "the host whose pages it repeats, and of which it may be called an alias"),
+        column("shared_pages", pa.int64(), "pages of the host whose text the other host has too", unit="pages"),
+        column("share", pa.float64(), "of the pages of the smaller of the two, 0..1"),
+    ]
+)
+
 DUPLICATE_VERDICTS = pa.schema(
     [
         SITE,

@@ -34,6 +34,9 @@ def print_duplicates(
         )
         return 0
     pairs = alike_pairs(tables, site)
+    mirrors, patterns = (
+        tables.read(name, sites=[site]).to_pylist() for name in (names.T_MIRRORS, names.T_DUPLICATE_PATTERNS)
+    )
     if csv_file is not None:
         with csv_file.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, _COLUMNS)
@@ -41,9 +44,9 @@ def print_duplicates(
             writer.writerows(pairs)
         console.print(f"{len(pairs)} pairs in {csv_file}. Write same or different into the column verdict.")
     elif as_json:
-        console.print_json(json.dumps({"site": site, "pairs": pairs}))
+        console.print_json(json.dumps({"site": site, "mirrors": mirrors, "patterns": patterns, "pairs": pairs}))
     else:
-        _print_table(console, site, pairs)
+        _print_table(console, site, pairs, mirrors, patterns)
     return 0
 
 
@@ -62,7 +65,21 @@ def alike_pairs(tables: TableStore, site: str) -> list[dict[str, Any]]:
     return sorted(pairs, key=lambda row: (row["similarity"], *(row[name] for name in PAIR_COLUMNS)))
 
 
-def _print_table(console: Console, site: str, pairs: Sequence[dict[str, Any]]) -> None:
+def _print_table(
+    console: Console,
+    site: str,
+    pairs: Sequence[dict[str, Any]],
+    mirrors: Sequence[dict[str, Any]],
+    patterns: Sequence[dict[str, Any]],
+) -> None:
+    for mirror in mirrors:
+        console.print(
+            f"{mirror['host']} has the pages of {mirror['other_host']}: {mirror['shared_pages']} of them, "
+            f"{mirror['share']:.0%} of the smaller host. It may be an alias that needs no crawl of its own."
+        )
+    for pattern in patterns:
+        console.print(f"Addresses with {pattern['mark']} always repeat others: {pattern['pages']} pages, such as")
+        console.print(f"  {pattern['example']} -> {pattern['repeats']}")
     if not pairs:
         console.print(f"No two pages of {site} are alike, as far as content/near_duplicates has looked.")
         return
