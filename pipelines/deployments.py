@@ -31,6 +31,7 @@ from resources.ports.catalog import MAX_DEPTH_LIMIT
 from resources.s3_objects import S3Objects
 from resources.site_catalog import YamlCatalog
 from resources.site_leases import SiteLeaseStore
+from resources.spark_engine import SparkEngine
 from resources.tantivy_index import TantivyIndex
 
 WORKER_PRELOAD: Final = ("assets.links.chunk", "assets.extract.extractor", "assets.extract.language_model")
@@ -44,6 +45,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_PROXY": "http://[user:password@]host[:port], through which all pages are fetched (default: none)",
     "ISOBATH_REQUESTS_PER_DAY": "requests for recrawls of all sites together; a site without a budget or target of its "
     "own has its share by worth (default: no such limit; such a site then has one request a page in 30 days)",
+    "ISOBATH_ENGINE": "what joins and compares pages: duckdb, in the process, or spark (default: duckdb)",
     "ISOBATH_WORKERS": "worker processes for parsing and extraction (default: one a core)",
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_KEEP_VERSIONS_DAYS": "days for which maintenance keeps old versions of tables readable (default: 7)",
@@ -71,6 +73,7 @@ class Settings:
     requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
     keep_versions_days: int = 7
     keep_runs_days: int = 90
+    engine: str = "duckdb"
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
     alerts: AlertSettings = field(default_factory=AlertSettings)
 
@@ -116,6 +119,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
         keep_versions_days=_number(environment, "ISOBATH_KEEP_VERSIONS_DAYS", 7, 0, 36_500),
         keep_runs_days=_number(environment, "ISOBATH_KEEP_RUNS_DAYS", 90, 1, 36_500),
+        engine=_engine_name(environment),
         authorities=environment.get("SSL_CERT_FILE", ""),
         alerts=alert_settings_from(environment),
     )
@@ -150,7 +154,7 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
         resources={
             "tables": tables,
             "objects": objects,
-            "engine": DuckDBEngine(),
+            "engine": SparkEngine() if settings.engine == "spark" else DuckDBEngine(),
             "fetcher": HttpFetcher(
                 clock,
                 user_agent=agent,
@@ -211,6 +215,13 @@ def _proxy(url: str | None) -> Proxy | None:
     except ValueError:
         # Neither the value nor the cause is shown: there may be a password in it.
         raise BadSettings("ISOBATH_PROXY names no proxy: use http://[user:password@]host[:port]") from None
+
+
+def _engine_name(environment: Mapping[str, str]) -> str:
+    name = environment.get("ISOBATH_ENGINE") or "duckdb"
+    if name not in ("duckdb", "spark"):
+        raise BadSettings(f"ISOBATH_ENGINE={name}: use duckdb or spark")
+    return name
 
 
 def _tls(authorities: str) -> ssl.SSLContext:

@@ -15,6 +15,7 @@ from dagster import DagsterInstance
 
 from resources.ports.objects import ObjectStore
 from resources.ports.tables import TableStore
+from tests.support.engines import duckdb_engine, engine, spark_engine
 from tests.support.rig import Rig
 from tests.support.s3 import StoreKind, make_store
 
@@ -29,6 +30,8 @@ server.stop()
 """
 
 Store = tuple[ObjectStore, TableStore, str]
+
+__all__ = ["duckdb_engine", "engine", "spark_engine"]
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,7 @@ def _make(crawl: SiteCrawl, layer: names.Layer) -> None:
         else max(0, crawl.settings.max_pages - traps.accepted),
         scope_refusal=crawl.scope.refusal,
         traps=traps,
+        repeating=_repeating(crawl),
     )
     del candidates
     _write(crawl, layer.name, expansion)
@@ -72,6 +73,12 @@ def _budgets(crawl: SiteCrawl) -> TrapBudgets:
         for url in urls:
             crawl.traps.accept(url.as_py())
     return crawl.traps
+
+
+def _repeating(crawl: SiteCrawl) -> frozenset[str]:
+    """Give the marks of addresses that the last look at duplicates found to repeat others."""
+    rows = crawl.ports.tables.read(names.T_DUPLICATE_PATTERNS, sites=[crawl.site], columns=["mark"])
+    return frozenset(rows["mark"].to_pylist())
 
 
 def _write(crawl: SiteCrawl, layer: str, expansion: Expansion) -> None:

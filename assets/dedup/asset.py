@@ -10,7 +10,9 @@ import pyarrow as pa
 from assets import names
 from assets.dedup.aliases import aliases_of_site
 from assets.dedup.exact import exact_duplicates_of_sites
+from assets.dedup.histogram import histogram_image
 from assets.dedup.near import near_duplicates_of_sites
+from assets.dedup.repeats import repeats_of_site
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.url.key import KeyRules
 from resources.ports import QueryEngine, SiteCatalog, TableStore
@@ -25,7 +27,7 @@ from resources.ports import QueryEngine, SiteCatalog, TableStore
     "together, and nothing is deleted. A row of `aliases` is an address that is another page's by evidence: redirect, "
     "declared canonical, equal text. Read by feed/index_feed.",
     kinds={"python", "deltalake", "ibis"},
-    code_version="1",
+    code_version="2",
     tables=(names.T_EXACT_DUPLICATES, names.T_ALIASES),
 )
 def exact_duplicates(
@@ -55,32 +57,54 @@ def exact_duplicates(
 
 @derived_asset(
     key=names.NEAR_DUPLICATES,
-    deps=[names.PAGES],
+    deps=[names.PAGES, names.EXACT_DUPLICATES],
     group="content",
-    description="Pages whose text differs in little from that of another, in the whole store. A row of the table "
-    "`near_duplicates` is one of them and the page that stands for it; a row of `near_pairs` is two alike pages with "
-    "their similarity, those that are never merged among them. Nothing is deleted. Read by feed/index_feed.",
+    description="Pages whose text differs in little from that of a page that stands for them, in the whole store. A "
+    "row of the table `near_duplicates` is one of them and the page that stands for it; a row of `near_pairs` is two "
+    "alike pages with their similarity, those that are never merged among them. Nothing is deleted. Beside them "
+    "`duplicate_patterns`, kinds of addresses whose pages always repeat others, `mirrors`, and `duplicate_verdicts`, what "
+    "people said of pairs. Read by feed/index_feed.",
     kinds={"python", "deltalake", "ibis"},
-    code_version="1",
-    tables=(names.T_NEAR_DUPLICATES, names.T_NEAR_PAIRS),
+    code_version="2",
+    tables=(
+        names.T_NEAR_DUPLICATES,
+        names.T_NEAR_PAIRS,
+        names.T_DUPLICATE_VERDICTS,
+        names.T_DUPLICATE_PATTERNS,
+        names.T_MIRRORS,
+    ),
 )
 def near_duplicates(
-    context: dg.AssetExecutionContext, tables: dg.ResourceParam[TableStore], engine: dg.ResourceParam[QueryEngine]
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    engine: dg.ResourceParam[QueryEngine],
+    catalog: dg.ResourceParam[SiteCatalog],
 ) -> Iterator[SiteEvent]:
     """Mark the near-duplicates of each site."""
 
+    def least_similarity(site: str) -> float:
+        return catalog.settings(site).near_similarity
+
     def work(site: str) -> SiteResult:
-        result = near_duplicates_of_sites(tables, engine, [site])
+        result = near_duplicates_of_sites(tables, engine, [site], least_similarity=least_similarity)
         tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
         tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
+        repeats = repeats_of_site(tables, site, result.pairs, result.duplicates)
+        tables.replace(names.T_DUPLICATE_PATTERNS, sites=[site], rows=repeats.patterns)
+        tables.replace(names.T_MIRRORS, sites=[site], rows=repeats.mirrors)
         metadata = {
             "compared_pages": result.compared_pages,
             "candidate_pairs": result.candidates,
             "alike_pairs": result.alike,
             "vetoed_pairs": result.vetoed,
             "duplicates": result.duplicates.num_rows,
+            "repeating_patterns": repeats.patterns.num_rows,
+            "mirrors": [
+                f"{row['host']} of {row['other_host']}: {row['share']:.0%}" for row in repeats.mirrors.to_pylist()
+            ],
+            "similarities": dg.MetadataValue.md(histogram_image(result.similarities)),
         }
-        return SiteResult(metadata, _digest(result.pairs, result.duplicates))
+        return SiteResult(metadata, _digest(result.pairs, result.duplicates, repeats.patterns, repeats.mirrors))
 
     yield from per_site(context, names.NEAR_DUPLICATES, work)
 

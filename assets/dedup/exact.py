@@ -6,9 +6,11 @@ from typing import Any, Final
 import ibis
 import ibis.expr.types as ir
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from assets import names
-from assets.dedup.vetoes import language_column, version_column
+from assets.dedup.vetoes import language_column, page_number_column, version_column
 from assets.schemas import EXACT_DUPLICATES
 from assets.schemas.content import NEVER_INDEXED_FLAGS
 from resources.ports import QueryEngine, TableStore
@@ -24,15 +26,27 @@ STATE_COLUMNS: Final = (
     "flags",
     "first_seen_at",
 )
-_CLUSTER: Final = ["text_digest", "language", "version"]
+_ALIKE: Final = ["text_digest", "language", "version", "page_number"]
+_CLUSTER: Final = [*_ALIKE, "canonical"]
 
 
 def comparable_pages(state: ir.Table) -> ir.Table:
-    """Give the live pages that have a text, with their ``version``, primary ``language`` and ``indexable``."""
+    """Give the live pages that have a text, with what keeps equal texts apart, and ``indexable``."""
     live = state.filter((state.status == "live") & (state.text_digest != ""))
-    return live.mutate(
-        version=version_column(live.url_key), language=language_column(live.language), indexable=indexable(live)
+    pages = live.mutate(
+        version=version_column(live.url_key),
+        page_number=page_number_column(live.url_key),
+        language=language_column(live.language),
+        indexable=indexable(live),
     )
+    # A page that names itself says no more than one that names nobody: templates do that. Where two others are named,
+    # each page goes with the one it names.
+    named = pages.declared_canonical_key
+    pages = pages.mutate(other=(named != "").ifelse(named, None).nullif(pages.url_key))
+    alike = ibis.window(group_by=_ALIKE)
+    parted = pages.other.min().over(alike) != pages.other.max().over(alike)
+    own = ibis.coalesce(pages.other, pages.url_key)
+    return pages.mutate(canonical=ibis.coalesce(parted, False).ifelse(own, "")).drop("other")
 
 
 def indexable(state: ir.Table) -> ir.BooleanValue:
@@ -92,21 +106,16 @@ def exact_clusters(state: ir.Table) -> ir.Table:
 def _with_votes(pages: ir.Table) -> ir.Table:
     """Count for each page the pages of its cluster that declare it canonical, itself among them."""
     votes = pages.group_by(*_CLUSTER, voted_key=pages.declared_canonical_key).aggregate(votes=pages.count())
-    joined = pages.left_join(
-        votes,
-        [
-            pages.text_digest == votes.text_digest,
-            pages.language == votes.language,
-            pages.version == votes.version,
-            pages.url_key == votes.voted_key,
-        ],
-    )
+    same = [pages[name] == votes[name] for name in _CLUSTER]
+    joined = pages.left_join(votes, [*same, pages.url_key == votes.voted_key])
     return joined.select(*pages.columns, votes=ibis.coalesce(votes.votes, 0))
 
 
 def exact_duplicates_of_sites(tables: TableStore, engine: QueryEngine, sites: Sequence[str]) -> pa.Table:
     """Give the rows of ``exact_duplicates`` of some sites, compared against the whole store."""
-    state = ibis.memtable(tables.read(names.T_PAGE_STATE, columns=STATE_COLUMNS))
+    own = tables.read(names.T_PAGE_STATE, sites=sites, columns=["text_digest"])["text_digest"]
+    shared = ds.field("text_digest").isin(pc.unique(own))
+    state = ibis.memtable(tables.read(names.T_PAGE_STATE, columns=STATE_COLUMNS, where=shared))
     clusters = exact_clusters(state)
     asked = clusters.filter(clusters.site.isin(list(sites)))
     return engine.run(asked.order_by("site", "url_key")).cast(EXACT_DUPLICATES)

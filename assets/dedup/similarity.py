@@ -1,10 +1,10 @@
 """Similarity of two texts: the verdict on candidate pairs, on the shingles themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
@@ -14,11 +14,20 @@ from resources.errors import PermanentError
 from resources.ports import TableStore
 
 Shingles = NDArray[np.uint64]
+Version = tuple[str, str, str, str]  # site, url_key, crawl_id, extractor_version
 
 # Both texts of this many pairs are in memory at a time.
 _PAIRS_AT_ONCE: Final = 5_000
-_STORED_VERSION: Final = ("site", "url_key", "crawl_id", "extractor_version")
-_CURRENT_VERSION: Final = ("site", "url_key", "page_crawl_id", "extractor_version")
+_VERSION: Final = ("site", "url_key", "crawl_id", "extractor_version")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two texts, and how alike they are."""
+
+    text: str
+    other: str
+    similarity: float
 
 
 def jaccard(one: Shingles, other: Shingles) -> float:
@@ -28,39 +37,31 @@ def jaccard(one: Shingles, other: Shingles) -> float:
     return common / union if union else 0.0
 
 
-def similarities(tables: TableStore, pages: pa.Table, pairs: NDArray[np.int64]) -> Iterator[float]:
-    """Give the Jaccard similarity of each pair, in order.
-
-    Args:
-        pages: the current versions (``site, url_key, page_crawl_id, extractor_version``); a page is named by its row.
-        pairs: two columns of rows of ``pages``.
-    """
+def comparisons(tables: TableStore, pairs: Sequence[tuple[Version, Version]]) -> Iterator[Comparison]:
+    """Compare the texts of pairs of page versions, in order."""
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
         chunk = pairs[start : start + _PAIRS_AT_ONCE]
-        wanted = np.unique(chunk)
-        read = dict(zip(wanted.tolist(), _read_shingles(tables, pages.take(wanted)), strict=True))
-        for one, other in chunk.tolist():
-            yield jaccard(read[one], read[other])
+        texts = _read_texts(tables, {version for pair in chunk for version in pair})
+        features = {version: shingles(text) for version, text in texts.items()}
+        for one, other in chunk:
+            yield Comparison(texts[one], texts[other], jaccard(features[one], features[other]))
 
 
-def _read_shingles(tables: TableStore, pages: pa.Table) -> Sequence[Shingles]:
-    """Read the texts of some page versions; give their shingles in the order of ``pages``."""
+def _read_texts(tables: TableStore, wanted: Iterable[Version]) -> Mapping[Version, str]:
+    """Read the texts of some page versions."""
+    wanted = sorted(wanted)
+    sites, keys, crawls, _ = (sorted(set(column)) for column in zip(*wanted, strict=True))
     rows = tables.read(
         names.T_PAGES,
-        sites=pages["site"].unique().to_pylist(),
-        columns=[*_STORED_VERSION, "text"],
-        where=ds.field("url_key").isin(pages["url_key"].unique())
-        & ds.field("crawl_id").isin(pages["page_crawl_id"].unique()),
+        sites=sites,
+        columns=[*_VERSION, "text"],
+        where=ds.field("url_key").isin(keys) & ds.field("crawl_id").isin(crawls),
     )
-    place = {version: row for row, version in enumerate(_versions(rows, _STORED_VERSION))}
-    texts = rows["text"]
-    found: list[Shingles] = []
-    for version in _versions(pages, _CURRENT_VERSION):
-        if version not in place:
+    stored = {
+        version: row for row, version in enumerate(zip(*(rows[name].to_pylist() for name in _VERSION), strict=True))
+    }
+    for version in wanted:
+        if version not in stored:
             raise PermanentError(f"page_state names a version of {version[1]} ({version[0]}) that pages does not hold")
-        found.append(shingles(texts[place[version]].as_py()))
-    return found
-
-
-def _versions(rows: pa.Table, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(rows[name].to_pylist() for name in columns), strict=True)
+    texts = rows["text"]
+    return {version: texts[stored[version]].as_py() for version in wanted}

@@ -10,13 +10,13 @@ from assets.extract.metadata import meta_contents, read_metadata
 from assets.extract.titles import Title, page_title, path_title
 from assets.markup.charset import Text, decode_text, is_html
 from assets.markup.decoding import decode_body
-from assets.markup.fingerprint import shingles, simhash, text_digest, token_count
+from assets.markup.fingerprint import FINGERPRINT_VERSION, bands, shingles, simhash, text_digest, token_count
 from assets.markup.head import declared_canonical, html_language, robots_directives
 from assets.markup.tree import base_url, parse_plain
 from assets.url.parse import parse
 
-# Raise it with every change that gives other rows: pages done by an older one are done again.
-EXTRACTOR_VERSION: Final = "2"
+# Raise its first number with every change that gives other rows: pages done by an older one are done again.
+EXTRACTOR_VERSION: Final = f"2.{FINGERPRINT_VERSION}"
 DECODED_BYTES_MAX: Final = 32 * 1024 * 1024
 NOT_HTML: Final = "not_html"
 EMPTY_PAGE: Final = "empty_page"
@@ -117,4 +117,6 @@ def _text_columns(main: MainText, *, shell: str, robots: tuple[str, ...]) -> dic
         "text_digest": text_digest(main.text),
         "simhash": simhash(features) if len(features) else None,
         "features": len(features),
+        "bands": bands(features),
+        "fingerprint_version": FINGERPRINT_VERSION,
     }

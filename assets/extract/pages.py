@@ -34,7 +34,7 @@ from resources.ports import DocumentWorkers, ObjectStore, TableStore, WorkFailur
 ROWS_PER_COMMIT: Final = 500
 _NARROW: Final = [
     *("crawl_id", "url_key", "extractor_version", "payload_digest", "text_digest", "simhash", "features"),
-    *("characters", "language", "declared_canonical", "flags"),
+    *("bands", "fingerprint_version", "characters", "language", "declared_canonical", "flags"),
 ]
 
 

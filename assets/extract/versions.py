@@ -12,7 +12,7 @@ from assets.url.key import KeyRules, url_key
 # What ``page_state`` holds of the current version.
 VERSION_COLUMNS: Final = [
     *("page_crawl_id", "extractor_version", "payload_digest", "text_digest", "simhash", "features", "characters"),
-    *("language", "declared_canonical_key", "flags"),
+    *("bands", "fingerprint_version", "language", "declared_canonical_key", "flags"),
 ]
 # Where two pages are equal and lie in one directory, links read the same.
 Likeness = tuple[Answer, str]
@@ -34,6 +34,8 @@ NO_VERSION: Final = Version(
         "text_digest": "",
         "simhash": None,
         "features": 0,
+        "bands": [],
+        "fingerprint_version": 0,
         "characters": 0,
         "language": "",
         "declared_canonical_key": "",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,9 +13,11 @@ from assets.frontier.traps import TrapBudgets, trap
 from assets.schemas import FRONTIER, REFUSALS
 from assets.schemas.columns import CRAWL_ID, LAYER, SITE
 from assets.url.host import host_key
+from assets.url.marks import marks
 from assets.url.scope import Refusal, RejectReason
 
 HUB_PRIORITY: Final = 100.0
+REPEATING_SETBACK: Final = 10.0  # more than any depth costs, or a thousand links are worth
 ROWS_AT_ONCE: Final = 20_000  # as objects; a row of them weighs some ten times what it does in a table
 
 _COMMON: Final = {SITE.name, CRAWL_ID.name, LAYER.name}
@@ -37,6 +40,7 @@ def expand(
     budget: int,
     scope_refusal: Callable[[str], Refusal | None],
     traps: TrapBudgets,
+    repeating: AbstractSet[str] = frozenset(),
 ) -> Expansion:
     """Judge candidates in their order: scope, then traps, then the page budget.
 
@@ -46,6 +50,7 @@ def expand(
         budget: pages that the crawl may still fetch; what is beyond it is cut from the bottom of the priorities.
         scope_refusal: the site's scope.
         traps: budgets per URL pattern, filled with what this crawl has accepted; what is accepted here is added.
+        repeating: marks of addresses whose pages have always repeated others: they come last.
     """
     priorities: list[float | None] = []  # None: refused
     refusals = [NEW_REFUSALS.empty_table()]
@@ -55,7 +60,7 @@ def expand(
             refusal = _refusal(candidate, scope_refusal, traps)
             if refusal is None:
                 traps.accept(candidate["url"])
-                priorities.append(_priority(candidate, depth))
+                priorities.append(_priority(candidate, depth) - _setback(candidate, repeating))
             else:
                 priorities.append(None)
                 refused.append(_refused(candidate, refusal))
@@ -108,6 +113,13 @@ def priority(*, depth: int, in_links: int, found_by: str, sitemap_priority: floa
     """
     hub = HUB_PRIORITY if found_by == "hub" else 0.0
     return hub + 2.0 * (sitemap_priority or 0.0) + math.log2(1 + in_links) - depth
+
+
+def _setback(candidate: Mapping[str, Any], repeating: AbstractSet[str]) -> float:
+    # What a person chose, and a visit whose worth is known, is not judged by what its address looks like.
+    if not repeating or candidate["worth"] is not None or candidate["found_by"] in ("seed", "hub"):
+        return 0.0
+    return 0.0 if repeating.isdisjoint(marks(candidate["url"])) else REPEATING_SETBACK
 
 
 def _priority(candidate: Mapping[str, Any], depth: int) -> float:

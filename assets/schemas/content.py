@@ -48,6 +48,10 @@ PAGES = pa.schema(
         column("text_digest", pa.string(), "SHA-256 of the normalised text; empty when there is no text"),
         column("simhash", pa.int64(), "fingerprint of the text, as a signed 64-bit number", optional=True),
         column("features", pa.int64(), "distinct shingles that went into the fingerprint", unit="shingles"),
+        column("bands", pa.list_(pa.int64()), "MinHash bands: texts that share one are candidates"),
+        column(
+            "fingerprint_version", pa.int32(), "rules that made simhash, features and bands; 0 when older than these"
+        ),
     ]
 )
 
@@ -63,6 +67,8 @@ PAGE_STATE = pa.schema(
         column("text_digest", pa.string(), "of the current version; empty when there is no text"),
         column("simhash", pa.int64(), "of the current version", optional=True),
         column("features", pa.int64(), "distinct shingles of the current version", unit="shingles"),
+        column("bands", pa.list_(pa.int64()), "of the current version"),
+        column("fingerprint_version", pa.int32(), "of the current version; 0 when there is none"),
         column("characters", pa.int64(), "length of the current text", unit="characters"),
         column("language", pa.string(), "of the current version; empty when unknown"),
         column(

@@ -36,7 +36,45 @@ NEAR_PAIRS = pa.schema(
         column("other_key", pa.string(), "url_key of the other page"),
         column("distance", pa.int32(), "differing bits of the fingerprints", unit="bits"),
         column("similarity", pa.float64(), "Jaccard similarity of the shingles, 0..1"),
-        column("veto", pa.string(), "why the two are not merged (version, language); empty when they are"),
+        column(
+            "veto",
+            pa.string(),
+            "why the two are not merged (reviewer, pagination, version, language, canonical); empty when they may be",
+        ),
+        column("verdict", pa.string(), "what a person said of the pair: same or different; empty when nobody did"),
+        column("only_here", pa.string(), "words that the other page has not, cut short"),
+        column("only_there", pa.string(), "words that only the other page has, cut short"),
+    ]
+)
+
+DUPLICATE_PATTERNS = pa.schema(
+    [
+        SITE,
+        column("mark", pa.string(), "a query parameter (?print) or a folder (/print/) of addresses"),
+        column("pages", pa.int64(), "live pages with the mark; a page without it stands for each", unit="pages"),
+        column("example", pa.string(), "url_key of one of them"),
+        column("repeats", pa.string(), "url_key of the page that stands for the example"),
+    ]
+)
+
+MIRRORS = pa.schema(
+    [
+        SITE,
+        column("host", pa.string(), "a host of the site: scheme, name and port"),
+        column("other_site", pa.string(), "site of the other host"),
+        column("other_host", pa.string(), "the host whose pages it repeats, and of which it may be called an alias"),
+        column("shared_pages", pa.int64(), "pages of the host whose text the other host has too", unit="pages"),
+        column("share", pa.float64(), "of the pages of the smaller of the two, 0..1"),
+    ]
+)
+
+DUPLICATE_VERDICTS = pa.schema(
+    [
+        SITE,
+        URL_KEY,
+        column("other_site", pa.string(), "site of the other page"),
+        column("other_key", pa.string(), "url_key of the other page"),
+        column("verdict", pa.string(), "what a person said of the pair: same or different"),
     ]
 )
 

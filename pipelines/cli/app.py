@@ -130,6 +130,25 @@ def why(
 
 
 @app.command()
+def duplicates(
+    site: Annotated[str, typer.Argument(help="The site whose pages are looked at.")],
+    csv: Annotated[
+        Path | None, typer.Option(dir_okay=False, help="Write all pairs into this file, to be labelled.")
+    ] = None,
+    verdicts: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Take in such a file, with same or different in it."),
+    ] = None,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show pages that are alike, with what differs and why they are kept apart; take in what a person says of them."""
+    from pipelines.cli.duplicates import print_duplicates
+
+    raise typer.Exit(print_duplicates(site, csv_file=csv, verdicts=verdicts, store=store, as_json=as_json))
+
+
+@app.command()
 def plan(
     site: Annotated[str | None, typer.Option(help="Only this site, in detail; default: all sites, a row each.")] = None,
     requests_per_day: Annotated[

@@ -32,6 +32,7 @@ class SiteSettings:
     max_robots_share: float = 0.5  # of the pages of a crawl that robots.txt may deny without a warning
     max_lost_share: float = 0.3  # fewer pages than in the last crawl without an alarm
     max_fetch_p90_ms: float = 5000.0  # within which nine of ten answers come without a warning
+    near_similarity: float = 0.8  # from here on, up to 1, two texts are near-duplicates: Jaccard of five words in a row
     requests_per_day: float | None = None  # what recrawls may use; None: a share of the global budget
     freshness_target_days: float | None = None  # expected age at which a page of weight 1 is asked again
     hub_every_hours: float = 24.0
@@ -56,6 +57,8 @@ class SiteSettings:
                 raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
         if self.max_fetch_p90_ms <= 0:
             raise ValueError(f"max_fetch_p90_ms must be more than 0, got {self.max_fetch_p90_ms}")
+        if not 0.8 <= self.near_similarity <= 1:
+            raise ValueError(f"near_similarity must be in 0.8..1, got {self.near_similarity}")
         self._check_recrawl()
 
     def _check_recrawl(self) -> None:

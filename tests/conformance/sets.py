@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from tests.conformance.near_duplicates import near_duplicate_numbers
 from tests.conformance.robots import robots_numbers
 from tests.conformance.score import Score
 from tests.conformance.sitemaps import sitemap_numbers
@@ -18,4 +19,5 @@ SETS: Final[Mapping[str, Callable[[Path], list[Score]]]] = {
     "robots": robots_numbers,
     "sitemaps": sitemap_numbers,
     "warc": warc_numbers,
+    "neardup": near_duplicate_numbers,
 }

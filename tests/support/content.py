@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from assets import names
-from assets.markup.fingerprint import shingles, simhash, text_digest
+from assets.markup.fingerprint import FINGERPRINT_VERSION, bands, shingles, simhash, text_digest
 from assets.schemas import FETCHES, PAGE_STATE, PAGES
 from resources.ports import TableStore
+from tests.support.hand_made_crawl import blank
 
 DAY_ONE = datetime(2026, 1, 1, tzinfo=UTC)
 VERSION = "1"
@@ -63,6 +64,8 @@ def _state(page: StoredPage) -> dict[str, object]:
         "text_digest": text_digest(page.text),
         "simhash": simhash(features) if len(features) else None,
         "features": len(features),
+        "bands": bands(features),
+        "fingerprint_version": FINGERPRINT_VERSION,
         "characters": len(page.text),
         "language": page.language,
         "declared_canonical_key": page.canonical,
@@ -75,8 +78,7 @@ def _state(page: StoredPage) -> dict[str, object]:
 
 
 def _version(page: StoredPage) -> dict[str, object]:
-    texts = dict.fromkeys(("reason", "title_source", "author", "description", "published_on", "modified_on"), "")
-    return texts | {
+    facts = {
         "site": page.site,
         "crawl_id": page.crawl_id,
         "url": page.url_key,
@@ -94,9 +96,8 @@ def _version(page: StoredPage) -> dict[str, object]:
         "characters": len(page.text),
         "flags": list(page.flags),
         "text_digest": text_digest(page.text),
-        "simhash": None,
-        "features": 0,
     }
+    return blank(PAGES, facts)
 
 
 def _fetch(page: StoredPage) -> dict[str, object]:

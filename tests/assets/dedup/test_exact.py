@@ -11,6 +11,7 @@ import pytest
 from assets import names
 from assets.dedup.exact import exact_clusters, exact_duplicates_of_sites
 from resources.duckdb_engine import DuckDBEngine
+from resources.ports import QueryEngine
 from tests.support.content import DAY_ONE, StoredPage, state_rows, store
 from tests.support.memory import MemoryTables
 
@@ -18,9 +19,9 @@ ENGINE = DuckDBEngine()
 LATER = DAY_ONE + timedelta(days=1)
 
 
-def clusters(pages: Sequence[StoredPage]) -> dict[str, tuple[str, str]]:
+def clusters(pages: Sequence[StoredPage], engine: QueryEngine = ENGINE) -> dict[str, tuple[str, str]]:
     """Give the representative of each page, and what it was chosen by."""
-    rows = ENGINE.run(exact_clusters(ibis.memtable(state_rows(pages)))).to_pylist()
+    rows = engine.run(exact_clusters(ibis.memtable(state_rows(pages)))).to_pylist()
     return {row["url_key"]: (row["representative_key"], row["chosen_by"]) for row in rows}
 
 
@@ -91,6 +92,12 @@ def test_the_representative_is_the_canonical_else_the_earliest_else_the_shortest
         pytest.param(page("https://a/3.11/x"), page("https://a/3.12/x"), id="versions"),
         pytest.param(page("https://a/v1/x"), page("https://a/x"), id="a version and none"),
         pytest.param(page("https://a/x"), page("https://a/y", language="de"), id="languages"),
+        pytest.param(page("https://a/x?page=2"), page("https://a/x?page=3"), id="pages of a row"),
+        pytest.param(
+            page("https://a/x", canonical="https://a/p"),
+            page("https://a/y", canonical="https://a/q"),
+            id="declared different canonicals",
+        ),
         pytest.param(page("https://a/x", ""), page("https://a/y", ""), id="empty texts"),
         pytest.param(page("https://a/x"), page("https://a/y", status="gone"), id="a page that is gone"),
         pytest.param(page("https://a/x", "!!!"), page("https://a/y", "???"), id="texts without words"),
@@ -98,6 +105,20 @@ def test_the_representative_is_the_canonical_else_the_earliest_else_the_shortest
 )
 def test_these_are_never_duplicates(one: StoredPage, other: StoredPage) -> None:
     assert clusters([one, other]) == {}
+
+
+def test_where_two_canonicals_are_declared_each_page_goes_with_its_own(engine: QueryEngine) -> None:
+    pages = [page(f"https://a/{name}") for name in ("p", "q")]
+    copies = [
+        page(f"https://a/{name}/{number}", canonical=f"https://a/{name}") for name in "pq" for number in (111, 222)
+    ]
+
+    found = clusters([*pages, *copies], engine)
+
+    assert {key: representative for key, (representative, _) in found.items()} == {
+        **{f"https://a/p{rest}": "https://a/p" for rest in ("", "/111", "/222")},
+        **{f"https://a/q{rest}": "https://a/q" for rest in ("", "/111", "/222")},
+    }
 
 
 def test_an_untranslated_page_is_a_duplicate_wherever_its_url_says_it_is() -> None:

@@ -4,8 +4,16 @@ import ibis
 import pyarrow as pa
 import pytest
 
-from assets.dedup.vetoes import language_column, version_column, version_of, veto
-from resources.duckdb_engine import DuckDBEngine
+from assets.dedup.vetoes import (
+    Identity,
+    language_column,
+    page_number_column,
+    page_number_of,
+    version_column,
+    version_of,
+    veto,
+)
+from resources.ports import QueryEngine
 
 VERSIONS = {
     "https://example.org/v1/guide": "v1",
@@ -30,20 +38,42 @@ VERSIONS = {
 }
 
 
+PAGE_NUMBERS = {
+    "https://example.org/news?page=2": "2",
+    "https://example.org/news?tag=a&start=020&x=1": "20",
+    "https://example.org/news/page/3/": "3",
+    "https://example.org/news/page-4.html": "4",
+    "https://example.org/news?page=1": "",
+    "https://example.org/news?offset=0": "",
+    "https://example.org/?p=123": "",
+    "https://example.org/homepage/2": "",
+    "https://example.org/page/about": "",
+    "": "",
+}
+
+
+@pytest.mark.parametrize(("url_key", "number"), PAGE_NUMBERS.items())
+def test_a_page_number_is_read_from_the_address(url_key: str, number: str) -> None:
+    assert page_number_of(url_key) == number
+
+
 @pytest.mark.parametrize(("url_key", "version"), VERSIONS.items())
 def test_a_version_is_read_from_the_path(url_key: str, version: str) -> None:
     assert version_of(url_key) == version
 
 
-def test_the_engine_reads_the_same_versions_and_languages() -> None:
+def test_the_engine_reads_the_same_versions_numbers_and_languages(engine: QueryEngine) -> None:
     tags = ["en", "en-GB", "ZH-cn", "", "x"]
     keys = ibis.memtable(pa.table({"url_key": list(VERSIONS)}))
     languages = ibis.memtable(pa.table({"language": tags}))
 
-    found = DuckDBEngine().run(keys.mutate(version=version_column(keys.url_key)))
-    spoken = DuckDBEngine().run(languages.mutate(primary=language_column(languages.language)))
+    numbered = ibis.memtable(pa.table({"url_key": list(PAGE_NUMBERS)}))
+    numbers = engine.run(numbered.mutate(number=page_number_column(numbered.url_key)))
+    found = engine.run(keys.mutate(version=version_column(keys.url_key)))
+    spoken = engine.run(languages.mutate(primary=language_column(languages.language)))
 
     assert dict(zip(*(column.to_pylist() for column in found.columns), strict=True)) == VERSIONS
+    assert dict(zip(*(column.to_pylist() for column in numbers.columns), strict=True)) == PAGE_NUMBERS
     pairs = zip(*(column.to_pylist() for column in spoken.columns), strict=True)
     assert dict(pairs) == {tag: tag.lower().split("-")[0] for tag in tags}
 
@@ -51,12 +81,18 @@ def test_the_engine_reads_the_same_versions_and_languages() -> None:
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        (("", "", "en", "en"), ""),
-        (("3.11", "3.11", "en", ""), ""),
-        (("3.11", "3.12", "en", "en"), "version"),
-        (("3.11", "", "en", "en"), "version"),
-        (("", "", "en", "de"), "language"),
+        ((Identity("https://a/x", "en"), Identity("https://a/y", "en-GB")), ""),
+        ((Identity("https://a/3.11/x", "en"), Identity("https://b/3.11/x")), ""),
+        ((Identity("https://a/3.11/x"), Identity("https://a/3.12/x")), "version"),
+        ((Identity("https://a/3.11/x"), Identity("https://a/x", "de")), "version"),
+        ((Identity("https://a/x", "en"), Identity("https://a/y", "de")), "language"),
+        ((Identity("https://a/x?page=2"), Identity("https://a/x?page=3")), "pagination"),
+        ((Identity("https://a/x"), Identity("https://a/x/page/2")), "pagination"),
+        ((Identity("https://a/x"), Identity("https://a/x?page=1")), ""),
+        ((Identity("https://a/x", "", "https://a/x"), Identity("https://a/y", "", "https://a/y")), "canonical"),
+        ((Identity("https://a/x", "", "https://a/x"), Identity("https://a/y", "", "https://a/x")), ""),
+        ((Identity("https://a/x", "", "https://a/x"), Identity("https://a/y")), ""),
     ],
 )
-def test_versions_and_languages_are_vetoes(facts: tuple[str, str, str, str], reason: str) -> None:
-    assert veto(*facts) == reason
+def test_what_tells_pages_apart_is_a_veto(facts: tuple[Identity, Identity], reason: str) -> None:
+    assert veto(*facts) == veto(*facts[::-1]) == reason

@@ -32,12 +32,12 @@ def candidate(url: str, **changes: Any) -> dict[str, Any]:
     }
 
 
-def expanded(*candidates: dict[str, Any], budget: int = 100) -> Expansion:
+def expanded(*candidates: dict[str, Any], budget: int = 100, repeating: frozenset[str] = frozenset()) -> Expansion:
     def refusal(url: str) -> Refusal | None:
         return None if url.startswith("http://e.test/") else Refusal(RejectReason.OUT_OF_SCOPE, "e.test")
 
     rows = pa.Table.from_pylist(list(candidates), schema=CANDIDATES)
-    return expand(rows, depth=1, budget=budget, scope_refusal=refusal, traps=TrapBudgets())
+    return expand(rows, depth=1, budget=budget, scope_refusal=refusal, traps=TrapBudgets(), repeating=repeating)
 
 
 def test_what_is_out_of_scope_is_a_row_with_its_rule() -> None:
@@ -59,6 +59,14 @@ def test_the_budget_cuts_the_lowest_priorities() -> None:
     found = expanded(*candidates, budget=2)
     assert found.frontier["in_links"].to_pylist() == [5, 4]
     assert set(found.refusals["reason"].to_pylist()) == {"page_budget"}
+
+
+def test_addresses_whose_kind_always_repeats_others_come_last() -> None:
+    printed = candidate("http://e.test/print/a", in_links=500)
+    chosen = candidate("http://e.test/print/b", found_by="hub")
+    found = expanded(printed, candidate("http://e.test/a"), chosen, repeating=frozenset({"/print/"}))
+    assert found.frontier["url"].to_pylist() == ["http://e.test/print/b", "http://e.test/a", "http://e.test/print/a"]
+    assert expanded(printed, candidate("http://e.test/a")).frontier["url"][0].as_py() == "http://e.test/print/a"
 
 
 def test_what_a_person_chose_is_no_trap() -> None:
