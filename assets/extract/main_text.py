@@ -20,6 +20,8 @@ from assets.url.parse import resolve
 # under names that say nothing: then another extractor is asked, which costs ten times as much.
 _THIN_CHARACTERS: Final = 1_000
 _THIN_SHARE: Final = 0.5
+# A page that shows so much and hardly a sentence is an index: no article hides in it, and all of it is what it says.
+_INDEX_CHARACTERS: Final = 30_000
 _FURNITURE: Final = frozenset({"nav", "header", "footer", "aside", "form", "button", "select"})
 
 
@@ -45,7 +47,9 @@ def main_text(tree: etree._Element, html: str, page_url: str) -> MainText:
     part = content_of(root)
     text = plain_text(part)
     reason = ""
-    if len(text) < _THIN_CHARACTERS and len(text) < _THIN_SHARE * root.characters:
+    if root.characters > _INDEX_CHARACTERS and len(text) < _THIN_CHARACTERS:
+        text = ""
+    elif len(text) < _THIN_CHARACTERS and len(text) < _THIN_SHARE * root.characters:
         other = second_opinion(html)
         reason = other.reason
         if other.body is not None and (other_text := plain_text(other.body)):

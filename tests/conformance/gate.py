@@ -73,7 +73,7 @@ def main(arguments: Sequence[str], *, data: Path = DATA, floors_file: Path = FLO
         for one in measured:
             floor, verdict = _verdict(one, corpus, after.get(name))
             holds = holds and not verdict
-            table.add_row(one.name, f"{one.share:.4f}", floor, verdict)
+            table.add_row(one.name, f"{_rounded(one.share):.{_PLACES}f}", floor, verdict)
     if after != pinned:
         write_floors(floors_file, after)
     Console().print(table)
@@ -86,8 +86,8 @@ def _verdict(measured: Quality, corpus: str, pinned: Pinned | None) -> tuple[str
     if pinned is None or floor is None:
         return "", "no floor yet: pin it with --raise"
     if corpus != pinned.corpus:
-        return f"{floor:.4f}", "another corpus than the floor's"
-    return f"{floor:.4f}", "" if _rounded(measured.share) >= floor else "below its floor"
+        return f"{floor:.{_PLACES}f}", "another corpus than the floor's"
+    return f"{floor:.{_PLACES}f}", "" if _rounded(measured.share) >= floor else "below its floor"
 
 
 def corpus_digest(folder: Path) -> str:

@@ -88,6 +88,16 @@ def test_tags_that_html_lets_out_are_not_missed() -> None:
     assert row["text"].startswith("Tides\nThe tide is")
 
 
+def test_an_index_of_thousands_of_links_is_kept_whole() -> None:
+    entries = "".join(
+        f"<li><a href={number}.html>Table of the tides, number {number}</a></li>" for number in range(2_000)
+    )
+    row = read(f"<body><nav>Menu</nav><div><ul>{entries}</ul></div><footer>Imprint</footer></body>")
+    assert "number 0" in row["text"]
+    assert "number 1999" in row["text"]
+    assert "Imprint" not in row["text"]
+
+
 def test_a_huge_colspan_makes_no_huge_table() -> None:
     cells = "<tr><th>Hour</th><th>Metres</th></tr><tr><td colspan=5000000000 rowspan=-1>6</td><td>4</td></tr>"
     row = read(article(f"<table>{cells}</table>"))
