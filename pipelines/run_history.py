@@ -33,7 +33,7 @@ def prune_runs(instance: dg.DagsterInstance, *, created_before: datetime, runs_a
     deleted = kept = 0
     filters = dg.RunsFilter(statuses=_ENDED, created_before=created_before)
     # All at once, since the cursor of a page is a run, and may be deleted.
-    old = iter([run.run_id for run in instance.get_runs(filters)])
+    old = iter(instance.get_run_ids(filters))
     while page := list(islice(old, runs_at_once)):
         needed = _makers(instance, _made_by(instance, page))
         for run_id in page:

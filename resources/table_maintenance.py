@@ -27,7 +27,7 @@ _FILES_AT_ONCE: Final = 2  # in memory; more would be faster on a machine that d
 _TRIES: Final = 4
 _COMMIT_RETRIES: Final = 100
 # Files that a writer has written and not yet committed are younger than this.
-_LONGEST_WRITE: Final = timedelta(days=1)
+LONGEST_WRITE: Final = timedelta(days=1)
 _LOG_RETENTION: Final = "delta.logRetentionDuration"
 
 Answer = TypeVar("Answer")
@@ -50,7 +50,14 @@ def compact_table(table: DeltaTable, column: str | None) -> Compacted:
     return compacted
 
 
-def vacuum_table(table: DeltaTable, storage_options: Mapping[str, str], *, keep_days: int, now: datetime) -> Vacuumed:
+def vacuum_table(
+    table: DeltaTable,
+    storage_options: Mapping[str, str],
+    *,
+    keep_days: int,
+    now: datetime,
+    longest_write: timedelta = LONGEST_WRITE,
+) -> Vacuumed:
     """Remove files and log entries that only versions older than ``keep_days`` need; newer ones stay readable.
 
     Args:
@@ -58,12 +65,13 @@ def vacuum_table(table: DeltaTable, storage_options: Mapping[str, str], *, keep_
         storage_options: as deltalake takes them.
         keep_days: versions that were current in the last so many days are kept.
         now: the present.
+        longest_write: from the first file of a writer to its commit.
     """
     _shorten_log(table, keep_days)
     # What was current when the kept days began is needed to their last; files of later versions are young themselves.
     oldest = DeltaTable(table.table_uri, storage_options=dict(storage_options))
     oldest.load_as_version(now.astimezone(UTC) - timedelta(days=keep_days))
-    hours = int((timedelta(days=keep_days) + _LONGEST_WRITE) / timedelta(hours=1))
+    hours = int((timedelta(days=keep_days) + longest_write) / timedelta(hours=1))
 
     def vacuum(*, dry_run: bool) -> list[str]:
         return table.vacuum(
@@ -114,7 +122,8 @@ def _compact(table: DeltaTable, column: str | None, values: Sequence[str]) -> Co
 
 def _shorten_log(table: DeltaTable, keep_days: int) -> None:
     """Let the log begin at a checkpoint, and remove the entries before it that no kept version needs."""
-    wanted = f"interval {keep_days} days"
+    # A writer at work may still have to read the log from where it began.
+    wanted = f"interval {max(keep_days, LONGEST_WRITE.days)} days"
     if table.metadata().configuration.get(_LOG_RETENTION) != wanted:
         _won(table, lambda: table.alter.set_table_properties({_LOG_RETENTION: wanted}))
     table.create_checkpoint()

@@ -14,6 +14,7 @@ from pipelines.maintenance import MAINTENANCE
 from resources.errors import BadSettings
 from resources.ports import SiteSettings
 from resources.site_leases import SiteLeaseStore
+from tests.support.clocks import ShiftedClock
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.rig import DictCatalog, Rig, failure_sentence
 
@@ -91,6 +92,23 @@ def test_maintenance_changes_no_row_and_nothing_that_is_derived_of_them(rig: Rig
 
 @pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
 @pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
+def test_crawls_and_refreshes_in_peace_leave_no_orphan(rig: Rig) -> None:
+    rig.clock = clock = ShiftedClock()
+    with LoopbackSite(small_site()) as site:
+        assert rig.crawl(site.host, max_depth=1).success
+        clock.advance(days=40)
+        assert rig.refresh(site.host).success
+        clock.advance(days=40)
+        assert rig.crawl(site.host, max_depth=0, select=[names.SEED_CHECK, *names.depth(0).stages]).success
+    clock.advance(days=40)
+    kept = [one.key for one in rig.objects.list("raw/")]
+    swept = counted(maintain(rig, ["sweep_orphans"]), "sweep_orphans")
+    assert (swept["sites"], swept["sites_passed_over"], swept["orphans"]) == (1, 0, 0)
+    assert [one.key for one in rig.objects.list("raw/")] == kept
+
+
+@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
 def test_a_damaged_capture_fails_the_check_by_file_and_offset_and_stops_nothing_else(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         crawled(rig, site)
@@ -108,8 +126,8 @@ def test_a_damaged_capture_fails_the_check_by_file_and_offset_and_stops_nothing_
         event.step_key for event in result.all_events if event.is_step_success
     }
     damaged.unlink()
-    missing = failure_sentence(maintain(rig, ["check_sample"], check_sample={"captures": 1}))
-    assert missing.endswith(": the file is missing")
+    missing = failure_sentence(maintain(rig, ["check_sample"], check_sample={"captures": 10_000}))
+    assert f"{rows[3]['warc_file']} at offset {rows[3]['warc_offset']}: the file is missing" in missing
 
 
 @pytest.mark.parametrize("store_kind", ["folder"], indirect=True)

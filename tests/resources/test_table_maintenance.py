@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from assets import names
 from assets.schemas import TABLES
@@ -15,7 +16,7 @@ from resources.delta_tables import DeltaTables
 from resources.errors import StoreUnusable
 from resources.ports import Compacted, Vacuumed
 from resources.ports.tables import TableStore
-from resources.table_maintenance import MANY_FILES
+from resources.table_maintenance import MANY_FILES, vacuum_table
 from tests.resources.test_tables import ODD_SITES, frontier, rows, url_keys
 from tests.support.s3 import storage_options
 
@@ -124,6 +125,22 @@ def test_versions_stay_readable_as_long_as_they_are_kept(folder_tables: DeltaTab
     # What was current seven days ago is old, but needed until the young one came.
     assert [read_at(folder_tables, days) for days in (6.9, 5.1, 4.9, 0)] == [["old"], ["old"], ["young"], ["new"]]
     assert folder_tables.vacuum(names.T_FRONTIER, keep_days=7, now=now) == Vacuumed()
+
+
+def test_what_is_removed_is_counted_and_what_is_current_stays_also_under_odd_names(
+    store: tuple[object, TableStore, str],
+) -> None:
+    _, tables, url = store
+    sites = ODD_SITES[:4]
+    for key in ("old", "new"):
+        tables.replace(names.T_FRONTIER, sites=sites, rows=frontier(*sites, url_key=key))
+    options = storage_options(os.environ["AWS_ENDPOINT_URL"]) if url.startswith("s3:") else {}
+    opened = DeltaTable(tables.location(names.T_FRONTIER), storage_options=options)
+    later = datetime.now(UTC) + timedelta(seconds=2)
+    removed = vacuum_table(opened, options, keep_days=0, now=later, longest_write=timedelta(0))
+    assert removed.files == len(sites)
+    assert removed.size_bytes > 1000 * len(sites)
+    assert url_keys(tables) == [(site, "new") for site in sorted(sites)]
 
 
 def test_a_log_is_cut_and_a_store_that_is_open_goes_on(folder_tables: DeltaTables) -> None:
