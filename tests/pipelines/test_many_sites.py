@@ -91,20 +91,20 @@ def test_the_dead_site_is_data_with_a_failed_check(rig: Rig, five: FiveSites) ->
     ).records[0]
     assert event.asset_materialization is not None
     assert event.asset_materialization.metadata["outcome"].value == "no_usable_seed"
-    checks = {
-        (
-            record.event.dagster_event.asset_check_evaluation_data.partition
-        ): record.event.dagster_event.asset_check_evaluation_data
-        for record in rig.instance.event_log_storage.get_asset_check_execution_history(
-            dg.AssetCheckKey(names.SEED_CHECK, "seeds_usable"), limit=20
-        )
-        if record.event
-        and record.event.dagster_event
-        and record.event.dagster_event.event_type_value == "ASSET_CHECK_EVALUATION"
-    }
+    checks = evaluations(rig, dg.AssetCheckKey(names.SEED_CHECK, "seeds_usable"))
     assert not checks[five.dead].passed
     assert five.dead in (checks[five.dead].description or "")
     assert all(checks[key].passed for key in five.good)
+    in_time = evaluations(rig, dg.AssetCheckKey(names.CRAWL_REPORT, "answers_in_time"))
+    assert {key for key in five.good if in_time[key].passed} == set(five.good)
+
+
+def evaluations(rig: Rig, check: dg.AssetCheckKey) -> dict[str | None, dg.AssetCheckEvaluation]:
+    """Give what a check said of each partition."""
+    history = rig.instance.event_log_storage.get_asset_check_execution_history(check, limit=20)
+    events = [record.event.dagster_event for record in history if record.event and record.event.dagster_event]
+    said = [event.asset_check_evaluation_data for event in events if event.event_type_value == "ASSET_CHECK_EVALUATION"]
+    return {evaluation.partition: evaluation for evaluation in said}
 
 
 @pytest.mark.filterwarnings("ignore::dagster.BetaWarning")
