@@ -79,7 +79,9 @@ def near_duplicates(
         # Of millions of pages: once a run, not once a site.
         return stored_fingerprints(tables, settings.min_features)
 
+    @cache
     def least_similarity(site: str) -> float:
+        # It is asked for every pair.
         return catalog.settings(site).near_similarity
 
     def work(site: str) -> SiteResult:
