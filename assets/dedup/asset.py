@@ -3,15 +3,17 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 import dagster as dg
 import pyarrow as pa
 
 from assets import names
 from assets.dedup.aliases import aliases_of_site
+from assets.dedup.comparable import stored_fingerprints
 from assets.dedup.exact import exact_duplicates_of_sites
 from assets.dedup.histogram import histogram_image
-from assets.dedup.near import near_duplicates_of_sites
+from assets.dedup.near import NearSettings, near_duplicates_of_sites
 from assets.dedup.repeats import repeats_of_site
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.url.key import KeyRules
@@ -81,12 +83,22 @@ def near_duplicates(
     catalog: dg.ResourceParam[SiteCatalog],
 ) -> Iterator[SiteEvent]:
     """Mark the near-duplicates of each site."""
+    settings = NearSettings()
 
+    @cache
+    def fingerprints() -> pa.Table:
+        # Of millions of pages: once a run, not once a site.
+        return stored_fingerprints(tables, settings.min_features)
+
+    @cache
     def least_similarity(site: str) -> float:
+        # It is asked for every pair.
         return catalog.settings(site).near_similarity
 
     def work(site: str) -> SiteResult:
-        result = near_duplicates_of_sites(tables, engine, [site], least_similarity=least_similarity)
+        result = near_duplicates_of_sites(
+            tables, engine, [site], settings, least_similarity=least_similarity, fingerprints=fingerprints()
+        )
         tables.replace(names.T_NEAR_PAIRS, sites=[site], rows=result.pairs)
         tables.replace(names.T_NEAR_DUPLICATES, sites=[site], rows=result.duplicates)
         repeats = repeats_of_site(tables, site, result.pairs, result.duplicates)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.dedup.comparable import ComparedPage, compared_pages, stored_fingerprints
+from assets.dedup.comparable import ComparedPage, compared_pages
 from assets.dedup.pairs import VERDICT, band_keys, block_keys, block_masks, meeting_pairs, met_keys
 from assets.dedup.verdicts import Verdicts
 from resources.ports import QueryEngine, TableStore
@@ -29,17 +29,16 @@ class Candidates:
     _known: set[int] = field(default_factory=set)  # exact duplicates among them, which are not compared
 
     @classmethod
-    def stored(
+    def among(
         cls,
         tables: TableStore,
         engine: QueryEngine,
+        fingerprints: pa.Table,
         verdicts: Verdicts,
         max_distance: int,
-        min_features: int,
         crowd: int,
     ) -> "Candidates":
-        """Read the fingerprints."""
-        fingerprints = stored_fingerprints(tables, min_features)
+        """Begin with the fingerprints of ``stored_fingerprints``."""
         return cls(tables, engine, fingerprints, _verdict_keys(fingerprints, verdicts), max_distance, crowd)
 
     def of_sites(self, sites: Sequence[str]) -> frozenset[int]:

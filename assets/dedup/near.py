@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from assets.dedup.candidates import Candidates
 from assets.dedup.clusters import AlikePair, representatives
-from assets.dedup.comparable import ComparedPage
+from assets.dedup.comparable import ComparedPage, stored_fingerprints
 from assets.dedup.differences import differing_parts
 from assets.dedup.pairs import FINGERPRINT_BITS
 from assets.dedup.similarity import comparisons
@@ -114,17 +114,19 @@ def near_duplicates_of_sites(
     sites: Sequence[str],
     settings: NearSettings | None = None,
     least_similarity: Callable[[str], float] = lambda _: LEAST_SIMILARITY,
+    fingerprints: pa.Table | None = None,
 ) -> NearResult:
     """Find the near-duplicates of the pages of some sites, in the whole store.
 
     Args:
         least_similarity: the Jaccard similarity from which pages of a site are alike; of two sites the higher counts.
+        fingerprints: those of the whole store, when they have been read for another site; None reads them.
     """
     settings = settings or NearSettings()
+    if fingerprints is None:
+        fingerprints = stored_fingerprints(tables, settings.min_features)
     verdicts = read_verdicts(tables)
-    candidates = Candidates.stored(
-        tables, engine, verdicts, settings.max_distance, settings.min_features, settings.crowd
-    )
+    candidates = Candidates.among(tables, engine, fingerprints, verdicts, settings.max_distance, settings.crowd)
     asked = candidates.of_sites(sites)
     search = _Search(tables, candidates, verdicts, least_similarity)
     search.run(asked)

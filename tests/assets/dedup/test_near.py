@@ -251,3 +251,22 @@ def test_a_persons_word_stands_above_similarity_and_vetoes(verdict: str, veto: s
     for result in results:
         assert [(row["veto"], row["verdict"]) for row in result.pairs.to_pylist()] == [(veto, verdict)]
     assert sum(result.duplicates.num_rows for result in results) == joined
+
+
+def test_texts_without_spaces_are_compared_by_characters() -> None:
+    dice = random.Random(13)
+    text = "".join(chr(0x4E00 + dice.randrange(2_000)) for _ in range(600))
+    other = "".join(chr(0x4E00 + dice.randrange(2_000)) for _ in range(600))
+    pages = [
+        StoredPage("a", "https://a/x", text, language="zh"),
+        StoredPage("a", "https://a/y", f"{text[:200]}図書館{text[210:]}", language="zh"),
+        StoredPage("a", "https://a/z", other, language="zh"),
+    ]
+
+    pairs = near(pages, NearSettings()).pairs.to_pylist()
+
+    assert {(row["url_key"], row["other_key"]) for row in pairs} == {
+        ("https://a/x", "https://a/y"),
+        ("https://a/y", "https://a/x"),
+    }
+    assert 0.9 < pairs[0]["similarity"] < 1
