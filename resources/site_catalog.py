@@ -98,6 +98,7 @@ class SettingsEntry(BaseModel):
     batch_max_bytes: WholeNumber = Field(BUILT_IN.batch_max_bytes, description="a whole number of bytes, at least 1")
     batch_max_s: float = Field(BUILT_IN.batch_max_s, gt=0, description="a number of seconds, more than 0")
     max_error_share: float = Field(BUILT_IN.max_error_share, ge=0, le=1, description="a number from 0 to 1")
+    max_vanished_share: float = Field(BUILT_IN.max_vanished_share, ge=0, le=1, description="a number from 0 to 1")
     requests_per_day: float | None = Field(None, ge=0, description="a number of requests, at least 0")
     freshness_target_days: float | None = Field(None, gt=0, description="a number of days, more than 0")
     hub_every_hours: float = Field(BUILT_IN.hub_every_hours, gt=0, description="a number of hours, more than 0")

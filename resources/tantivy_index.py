@@ -80,7 +80,7 @@ class TantivyIndex:
                 for batch in batches:
                     if batch.sequence <= cursor:
                         continue
-                    if batch.sequence != cursor + 1 or batch.site != site:
+                    if not batch.follows(cursor) or batch.site != site:
                         raise PermanentError(
                             f"{self._path} is at batch {cursor} of {site}; batch {batch.sequence} of {batch.site} "
                             "does not follow"
@@ -219,25 +219,9 @@ def _document(document: IndexDocument) -> tantivy.Document:
         language=[document.language],
         url=[document.url],
         title=[document.title],
-        headings=_headings(document.markdown),
+        headings=list(document.headings),
         text=[document.text],
     )
-
-
-def _headings(markdown: str) -> list[str]:
-    """Give the ATX headings of a Markdown text, without those in fenced code.
-
-    >>> _headings("# One\\n```\\n# a comment\\n```\\n## Two")
-    ['One', 'Two']
-    """
-    found: list[str] = []
-    fenced = False
-    for line in markdown.split("\n"):
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif line.startswith("#") and not fenced:
-            found.append(line.lstrip("#").strip())
-    return found
 
 
 def _cursor_id(site: str) -> str:

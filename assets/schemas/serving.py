@@ -58,6 +58,7 @@ FEED_STATE = pa.schema(
         column("document_id", pa.string(), "id in the index, stable over crawls"),
         column("document_digest", pa.string(), "SHA-256 of the document as fed"),
         column("sequence", pa.int64(), "batch that fed it"),
+        column("source", pa.string(), "digest of the page version and links it was made of; empty: to be made anew"),
     ]
 )
 

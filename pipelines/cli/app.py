@@ -181,6 +181,27 @@ def ping(
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
 
 
+@app.command()
+def feed(
+    site: Annotated[str, typer.Argument(help="A site that was crawled.")],
+    since: Annotated[int | None, typer.Option(min=0, help="Print what came after this batch, as NDJSON.")] = None,
+    verify: Annotated[bool, typer.Option("--verify", help="Feed, and check every batch of the log.")] = False,
+    let_vanish: Annotated[
+        bool, typer.Option("--let-vanish", help="Feed though more documents vanish than max_vanished_share allows.")
+    ] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take all documents of the site out.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Put a snapshot in the place of all batches.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how a site's index feed and its sinks stand; read, check, compact or empty it."""
+    from pipelines.cli.feed import FeedRequest
+    from pipelines.cli.feed import feed as ask_feed
+
+    request = FeedRequest(since, verify, let_vanish, withdraw, compact)
+    raise typer.Exit(ask_feed(site, request, store=store, as_json=as_json))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:

@@ -29,6 +29,7 @@ class SiteSettings:
     batch_max_bytes: int = 512 * 1024 * 1024
     batch_max_s: float = 300.0
     max_error_share: float = 0.5  # of the pages of a depth that may end with the same kind of error without a warning
+    max_vanished_share: float = 0.5  # of the documents in the index that may vanish at once without somebody's consent
     requests_per_day: float | None = None  # what recrawls may use; None: a share of the global budget
     freshness_target_days: float | None = None  # expected age at which a page of weight 1 is asked again
     hub_every_hours: float = 24.0
@@ -50,6 +51,8 @@ class SiteSettings:
             raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
         if not 0 <= self.max_error_share <= 1:
             raise ValueError(f"max_error_share must be in 0..1, got {self.max_error_share}")
+        if not 0 <= self.max_vanished_share <= 1:
+            raise ValueError(f"max_vanished_share must be in 0..1, got {self.max_vanished_share}")
         self._check_recrawl()
 
     def _check_recrawl(self) -> None:

@@ -22,16 +22,31 @@ class IndexDocument:
     text_digest: str
     warc_file: str
     warc_offset: int
+    warc_bytes: int = 0
+    headings: tuple[str, ...] = ()
+    section: str = ""  # path of the URL without its last segment
+    modified_on: str = ""  # ISO date, or empty
+    extractor_version: str = ""
+    in_links: int = 0  # pages of the site that link it, when the document was fed
+    anchor_texts: tuple[str, ...] = ()  # of those links, the most frequent ones, in alphabetical order
 
 
 @dataclass(frozen=True, slots=True)
 class FeedBatch:
-    """One numbered difference: put these, remove those. A site's batches are numbered 1, 2, 3, ... without gaps."""
+    """One numbered difference: put these, remove those. A site's batches are numbered 1, 2, 3, ... without gaps.
+
+    A snapshot stands for all batches up to its number: it puts what is live, and removes whatever was live once.
+    """
 
     site: str
     sequence: int
     upserts: tuple[IndexDocument, ...]
     tombstones: tuple[str, ...]  # document ids
+    is_snapshot: bool = False
+
+    def follows(self, cursor: int) -> bool:
+        """Say whether an index that is at batch ``cursor`` may take this one."""
+        return self.sequence == cursor + 1 or (self.is_snapshot and self.sequence > cursor)
 
 
 @runtime_checkable
@@ -48,7 +63,7 @@ class IndexSink(Protocol):
         """Apply batches of one site, in order; a batch at or below the cursor is passed over.
 
         Raises:
-            PermanentError: a batch is missing between the cursor and the first one given.
+            PermanentError: a batch does not follow the one before it.
         """
         ...
 
