@@ -7,7 +7,7 @@ import hashlib
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from typing import Any, Final
 from assets.fetch.request import user_agent
 from assets.schemas import TABLES
 from pipelines.project import PROJECT
+from pipelines.sinks import SINK_VARIABLES, server_sinks, sink_addresses
 from resources.clock import SystemClock
 from resources.delta_tables import DeltaTables
 from resources.document_workers import ProcessWorkers
@@ -47,6 +48,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
+    **SINK_VARIABLES,
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 
@@ -65,6 +67,7 @@ class Settings:
     index_folder: Path | None  # None: no embedded index
     proxy: Proxy | None = None
     requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
+    sinks: Mapping[str, str] = field(default_factory=dict)  # addresses by variable
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
 
 
@@ -106,6 +109,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         index_folder=index,
         proxy=_proxy(environment.get("ISOBATH_PROXY")),
         requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
+        sinks=sink_addresses(environment),
         authorities=environment.get("SSL_CERT_FILE", ""),
     )
 
@@ -152,7 +156,7 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
             "catalog": YamlCatalog(settings.sites_file),
             "leases": SiteLeaseStore(objects, clock, duration_s=settings.lease_s),
             "progress": progress or LoggedProgress(clock),
-            "sinks": [index] if index else [],
+            "sinks": [*([index] if index else []), *server_sinks(settings.sinks, objects)],
         },
     )
 

@@ -17,7 +17,8 @@ from typing import Final
 
 import tantivy
 
-from resources.errors import PermanentError, StoreBusy
+from resources.batch_order import not_yet_applied
+from resources.errors import StoreBusy
 from resources.ports import FeedBatch, IndexDocument, SearchHit
 
 _log = logging.getLogger(__name__)
@@ -77,14 +78,7 @@ class TantivyIndex:
             cursor = _cursor(index.searcher(), self._schema, site)
             writer = index.writer(_WRITER_BYTES, 1)
             try:
-                for batch in batches:
-                    if batch.sequence <= cursor:
-                        continue
-                    if not batch.follows(cursor) or batch.site != site:
-                        raise PermanentError(
-                            f"{self._path} is at batch {cursor} of {site}; batch {batch.sequence} of {batch.site} "
-                            "does not follow"
-                        )
+                for batch in not_yet_applied(batches, cursor, str(self._path)):
                     self._write(writer, batch)
                     cursor = batch.sequence
                 writer.delete_documents_by_term("document_id", _cursor_id(site))

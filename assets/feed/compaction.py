@@ -6,13 +6,15 @@ gets to the same set by applying it.
 
 import gzip
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from assets import names
 from assets.feed.difference import Fed, after, digests_of, set_digest
-from assets.feed.log import BatchLog, Head, head_line, tombstone_line, upsert_line
+from assets.feed.log import BatchLog, Head, head_line, line_of
 from resources.errors import PermanentError
+from resources.ports import FeedBatch
 
 # A log is compacted when it holds more changes than live documents: what that writes is never more than was fed.
 CHANGES_MIN: Final = 1_000
@@ -54,11 +56,11 @@ def _write(log: BatchLog, last: int) -> None:
         with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
             file.write(head_line(Head(log.site, last, True, len(fed), digest, 0)).encode())
             for batch in log.since(0):
-                for document in batch.upserts:
-                    if put_by[document.document_id] == batch.sequence:
-                        file.write(upsert_line(document).encode())
-            for document_id in sorted(document_id for document_id, sequence in put_by.items() if not sequence):
-                file.write(tombstone_line(document_id).encode())
+                live = tuple(one for one in batch.upserts if put_by[one.document_id] == batch.sequence)
+                kept = replace(batch, upserts=live, tombstones=())
+                file.writelines(line_of(change).encode() for change in kept.changes())
+            gone = tuple(sorted(document_id for document_id, sequence in put_by.items() if not sequence))
+            file.writelines(line_of(change).encode() for change in FeedBatch(log.site, last, (), gone).changes())
         log.objects.put_file(log.key(last, is_snapshot=True), path)
 
 

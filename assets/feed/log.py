@@ -46,26 +46,17 @@ class Bounds:
 
 def encoded(batch: FeedBatch, head: Head) -> bytes:
     """Write a batch as gzipped NDJSON."""
-    changes = [*map(upsert_line, batch.upserts), *map(tombstone_line, batch.tombstones)]
-    return gzip.compress("".join([head_line(head), *changes]).encode(), mtime=0)
+    lines = [head_line(head), *map(line_of, batch.changes())]
+    return gzip.compress("".join(lines).encode(), mtime=0)
 
 
 def head_line(head: Head) -> str:
     """Write the first line of a batch."""
-    return _line({"op": "batch", **asdict(head)})
+    return line_of({"op": "batch", **asdict(head)})
 
 
-def upsert_line(document: IndexDocument) -> str:
-    """Write the line that puts a document."""
-    return _line({"op": "upsert", "document": asdict(document)})
-
-
-def tombstone_line(document_id: str) -> str:
-    """Write the line that removes a document."""
-    return _line({"op": "tombstone", "document_id": document_id})
-
-
-def _line(change: Mapping[str, Any]) -> str:
+def line_of(change: Mapping[str, Any]) -> str:
+    """Write a change as a line."""
     return json.dumps(change, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 

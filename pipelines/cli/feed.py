@@ -10,7 +10,7 @@ from assets import names
 from assets.feed.checks import replay_check, sinks_check, vanished_check
 from assets.feed.compaction import compact
 from assets.feed.index_feed import FeedResult, FeedRules, index_feed_of_site, withdraw_site
-from assets.feed.log import BatchLog, tombstone_line, upsert_line
+from assets.feed.log import BatchLog, line_of
 from pipelines.cli.parts import deployment_for
 from pipelines.deployments import Deployment
 from resources.errors import BadSettings
@@ -67,9 +67,8 @@ def print_since(log: BatchLog, sequence: int) -> None:
     """Print what a consumer at a number has not seen, as NDJSON in the order in which it must be applied."""
     for batch in log.since(sequence):
         said = {"op": "batch", "site": batch.site, "sequence": batch.sequence, "is_snapshot": batch.is_snapshot}
-        print(json.dumps(said, separators=(",", ":")))
-        sys.stdout.writelines(map(upsert_line, batch.upserts))
-        sys.stdout.writelines(map(tombstone_line, batch.tombstones))
+        sys.stdout.write(line_of(said))
+        sys.stdout.writelines(map(line_of, batch.changes()))
 
 
 def _fed(site: str, request: FeedRequest, deployment: Deployment) -> FeedResult:

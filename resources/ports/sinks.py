@@ -1,8 +1,8 @@
 """Index sinks: what takes the index feed, and what answers searches."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,11 @@ class FeedBatch:
     def follows(self, cursor: int) -> bool:
         """Say whether an index that is at batch ``cursor`` may take this one."""
         return self.sequence == cursor + 1 or (self.is_snapshot and self.sequence > cursor)
+
+    def changes(self) -> Iterator[dict[str, Any]]:
+        """Give its changes as JSON objects, in the order in which they are applied."""
+        yield from ({"op": "upsert", "document": asdict(document)} for document in self.upserts)
+        yield from ({"op": "tombstone", "document_id": document_id} for document_id in self.tombstones)
 
 
 @runtime_checkable

@@ -32,7 +32,7 @@ def test_a_feed_is_told_checked_let_through_compacted_and_emptied(
     folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def ask(**asked: bool) -> tuple[int, str]:
-        code = feed(SITE, FeedRequest(**asked), store=folder, as_json=False)  # type: ignore[arg-type]
+        code = feed(SITE, FeedRequest(**asked), store=folder, as_json=False)
         said = capsys.readouterr()
         return code, said.err or said.out.splitlines()[0]
 
