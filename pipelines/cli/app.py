@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,10 @@ app = typer.Typer(
 
 StoreOption = Annotated[
     str | None, typer.Option("--store", help="A folder or s3://bucket/prefix; default: ISOBATH_STORE, else ./data.")
+]
+DATES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+AfterOption = Annotated[
+    datetime | None, typer.Option(formats=DATES[:1], help="Only pages modified, published or else fetched since then.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
@@ -90,14 +95,40 @@ def demo(store: StoreOption = None) -> None:
 def search(
     words: Annotated[str, typer.Argument(help="What to look for, in any language.")],
     site: Annotated[str | None, typer.Option(help="Only this site.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most hits.")] = 10,
+    lang: Annotated[str | None, typer.Option(help="Only this language, such as en or pt-BR.")] = None,
+    after: AfterOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most hits a page.")] = 10,
+    page: Annotated[int, typer.Option(min=1, max=1000, help="Which page of hits.")] = 1,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search the pages that were crawled."""
     from pipelines.cli.search import print_hits
+    from resources.ports import SearchFilter
 
-    raise typer.Exit(print_hits(words, site=site, limit=limit, store=store, as_json=as_json))
+    only = SearchFilter(site, lang, after.date() if after else None)
+    raise typer.Exit(print_hits(words, only=only, limit=limit, page=page, store=store, as_json=as_json))
+
+
+@app.command()
+def show(
+    url: Annotated[str, typer.Argument(help="The address of the page, in any spelling.")],
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Its main text as Markdown; this is the default.")
+    ] = False,
+    html: Annotated[bool, typer.Option("--html", help="What the server sent, decoded.")] = False,
+    headers: Annotated[bool, typer.Option("--headers", help="The headers of the answer, as received.")] = False,
+    as_of: Annotated[
+        datetime | None, typer.Option("--as-of", formats=DATES, help="As it was stored at this time (UTC).")
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="The site in whose crawls; default: the address's own host.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Open the stored copy of a page."""
+    from pipelines.cli.show import View, show_page
+
+    asked = [view for view, wanted in zip(View, (markdown, html, headers), strict=True) if wanted]
+    raise typer.Exit(show_page(url, asked, as_of=as_of, site=site, store=store))
 
 
 @app.command()

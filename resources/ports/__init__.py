@@ -10,7 +10,7 @@ from resources.ports.fetching import Fetcher, FetchFailure, FetchRequest, FetchR
 from resources.ports.leases import Lease, SiteLeases
 from resources.ports.objects import ObjectInfo, ObjectStore
 from resources.ports.progress import Ending, HostWait, Progress, RunNote, SiteNote, WaitReason
-from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
+from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchFilter, SearchHit, SearchIndex
 from resources.ports.tables import TableStore
 from resources.ports.workers import DocumentWorkers, WorkFailure
 
@@ -32,6 +32,7 @@ __all__ = [
     "Progress",
     "QueryEngine",
     "RunNote",
+    "SearchFilter",
     "SearchHit",
     "SearchIndex",
     "SiteCatalog",

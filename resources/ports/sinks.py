@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, runtime_checkable
+from datetime import date
+from typing import Any, Final, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,28 @@ class SearchHit:
     title: str
     score: float
     snippet_html: str  # escaped text, hits in <b>
+    language: str = ""
+    day: str = ""  # ISO date: when it was modified or published, as it says, else when it was fetched
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Which pages may be hits."""
+
+    site: str | None = None
+    language: str | None = None  # a tag such as ``pt-BR``, or its first part for all of them
+    after: date | None = None  # pages whose day is this one or later
+
+
+EVERYTHING: Final = SearchFilter()
 
 
 @runtime_checkable
 class SearchIndex(Protocol):
     """Answers searches."""
 
-    def search(self, words: str, *, limit: int = 10, site: str | None = None) -> list[SearchHit]:
-        """Give the best hits first. No index yet gives no hits."""
+    def search(
+        self, words: str, *, limit: int = 10, offset: int = 0, only: SearchFilter = EVERYTHING
+    ) -> list[SearchHit]:
+        """Give the best hits first, after passing over ``offset`` of them. No index yet gives no hits."""
         ...

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from resources.kafka_sink import KafkaSink
 from resources.opensearch_sink import INDEX, OpenSearchSink
-from resources.ports import IndexSink
+from resources.ports import IndexSink, SearchFilter
 from resources.postgres_sink import PostgresSink
 from resources.redis_sink import RedisSink, stream_key
 from resources.tantivy_index import TantivyIndex
@@ -57,7 +57,7 @@ class Tantivy:
         return TantivyIndex(self.folder)
 
     def held(self, site: str) -> Held:
-        hits = TantivyIndex(self.folder).search("word", limit=999, site=site)
+        hits = TantivyIndex(self.folder).search("word", limit=999, only=SearchFilter(site=site))
         return {hit.url: hit.title for hit in hits}
 
 
