@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from assets.feed.chunking import ChunkSize, Unit
 from assets.fetch.request import user_agent
 from assets.schemas import TABLES
 from pipelines.project import PROJECT
@@ -48,6 +49,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
+    "ISOBATH_CHUNKS": "longest chunk for retrieval, as 2000 or 400 tokens: adds the asset feed/chunks (default: off)",
     **SINK_VARIABLES,
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
@@ -67,6 +69,7 @@ class Settings:
     index_folder: Path | None  # None: no embedded index
     proxy: Proxy | None = None
     requests_per_day: int | None = None  # of all sites together; None: each has only its own budget
+    chunks: ChunkSize | None = None  # None: no such asset
     sinks: Mapping[str, str] = field(default_factory=dict)  # addresses by variable
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
 
@@ -109,6 +112,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         index_folder=index,
         proxy=_proxy(environment.get("ISOBATH_PROXY")),
         requests_per_day=_number(environment, "ISOBATH_REQUESTS_PER_DAY", 0, 0, 10**9) if budget else None,
+        chunks=_chunk_size(environment.get("ISOBATH_CHUNKS", "")),
         sinks=sink_addresses(environment),
         authorities=environment.get("SSL_CERT_FILE", ""),
     )
@@ -203,6 +207,16 @@ def _proxy(url: str | None) -> Proxy | None:
     except ValueError:
         # Neither the value nor the cause is shown: there may be a password in it.
         raise BadSettings("ISOBATH_PROXY names no proxy: use http://[user:password@]host[:port]") from None
+
+
+def _chunk_size(text: str) -> ChunkSize | None:
+    if text.strip().lower() in ("", "off"):
+        return None
+    most, _, unit = text.strip().partition(" ")
+    try:
+        return ChunkSize(int(most), Unit(unit.strip() or Unit.CHARACTERS))
+    except ValueError as error:
+        raise BadSettings(f"ISOBATH_CHUNKS={text}: use a number from 16 on, of characters or tokens, or off") from error
 
 
 def _tls(authorities: str) -> ssl.SSLContext:

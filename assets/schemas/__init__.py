@@ -27,6 +27,7 @@ from assets.schemas.crawling import (
 from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
+    CHUNK_STATE,
     EXACT_DUPLICATES,
     FEED_STATE,
     FINDINGS,
@@ -52,6 +53,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_NEAR_PAIRS: NEAR_PAIRS,
     names.T_NEAR_DUPLICATES: NEAR_DUPLICATES,
     names.T_FEED_STATE: FEED_STATE,
+    names.T_CHUNK_STATE: CHUNK_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
     names.T_PAGE_SCHEDULE: PAGE_SCHEDULE,
@@ -61,6 +63,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
 
 __all__ = [
     "ALIASES",
+    "CHUNK_STATE",
     "CRAWLS",
     "EXACT_DUPLICATES",
     "FEED_STATE",

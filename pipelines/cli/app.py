@@ -216,6 +216,7 @@ def ping(
 def feed(
     site: Annotated[str, typer.Argument(help="A site that was crawled.")],
     since: Annotated[int | None, typer.Option(min=0, help="Print what came after this batch, as NDJSON.")] = None,
+    chunks: Annotated[bool, typer.Option("--chunks", help="With --since: chunks instead of documents.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Feed, and check every batch of the log.")] = False,
     let_vanish: Annotated[
         bool, typer.Option("--let-vanish", help="Feed though more documents vanish than max_vanished_share allows.")
@@ -229,7 +230,7 @@ def feed(
     from pipelines.cli.feed import FeedRequest
     from pipelines.cli.feed import feed as ask_feed
 
-    request = FeedRequest(since, verify, let_vanish, withdraw, compact)
+    request = FeedRequest(since, chunks, verify, let_vanish, withdraw, compact)
     raise typer.Exit(ask_feed(site, request, store=store, as_json=as_json))
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from assets import names
 from assets.feed.checks import replay_check, sinks_check, vanished_check
+from assets.feed.chunk_log import ChunkLog
 from assets.feed.compaction import compact
 from assets.feed.index_feed import FeedResult, FeedRules, index_feed_of_site, withdraw_site
 from assets.feed.log import BatchLog, line_of
@@ -21,6 +22,7 @@ class FeedRequest:
     """What was asked; at most one of these."""
 
     since: int | None = None
+    chunks: bool = False  # with since: those instead of documents
     verify: bool = False
     let_vanish: bool = False
     withdraw: bool = False
@@ -29,6 +31,8 @@ class FeedRequest:
     def __post_init__(self) -> None:
         if (self.since is not None) + self.verify + self.let_vanish + self.withdraw + self.compact > 1:
             raise BadSettings("--since, --verify, --let-vanish, --withdraw and --compact: use one of them")
+        if self.chunks and self.since is None:
+            raise BadSettings("--chunks: say after which batch with --since, 0 for all")
 
 
 def feed(site: str, request: FeedRequest, *, store: str | None, as_json: bool) -> int:
@@ -41,6 +45,10 @@ def feed(site: str, request: FeedRequest, *, store: str | None, as_json: bool) -
     log = BatchLog(deployment.objects, site)
     if not log.last() and not request.let_vanish:
         raise BadSettings(f"{site} has no feed in this store: see isobath sites")
+    if request.since is not None and request.chunks:
+        for batch in ChunkLog(deployment.objects, site).since(request.since):
+            sys.stdout.writelines(batch.lines())
+        return 0
     if request.since is not None:
         print_since(log, request.since)
         return 0

@@ -48,6 +48,8 @@ def test_a_feed_is_told_checked_let_through_compacted_and_emptied(
     feed(SITE, FeedRequest(since=0), store=folder, as_json=False)
     changes = [json.loads(line)["op"] for line in capsys.readouterr().out.splitlines()]
     assert changes == ["batch", *["upsert"] * 5, *["tombstone"] * 15]
+    with pytest.raises(BadSettings, match="--since"):
+        FeedRequest(chunks=True)
     assert ask(withdraw=True) == (0, f"{SITE}: 0 documents, batch 3, snapshot 2")
     with pytest.raises(BadSettings, match="use one of them"):
         FeedRequest(verify=True, compact=True)
