@@ -6,13 +6,15 @@ gets to the same set by applying it.
 
 import gzip
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from assets import names
 from assets.feed.difference import Fed, after, digests_of, set_digest
-from assets.feed.log import BatchLog, Head, head_line, line_of
+from assets.feed.log import BatchLog, Bounds, Head, head_line, line_of
 from resources.errors import PermanentError
 from resources.ports import FeedBatch
 
@@ -35,16 +37,16 @@ def compact(log: BatchLog) -> int:
     """
     bounds = log.bounds()
     if bounds.last > bounds.snapshot:
-        _write(log, bounds.last)
+        _write(log, bounds)
     _remove_old(log, bounds.last)
     return bounds.last
 
 
-def _write(log: BatchLog, last: int) -> None:
-    head = log.head(log.bounds())
+def _write(log: BatchLog, bounds: Bounds) -> None:
+    last, head = bounds.last, log.head(bounds)
     put_by: dict[str, int] = {}  # the batch that put each document last; 0 for those that are gone
     fed: Fed = {}
-    for batch in log.since(0):
+    for batch in _until(log, last):
         fed = after(fed, batch)
         put_by |= {document.document_id: batch.sequence for document in batch.upserts}
         put_by |= dict.fromkeys(batch.tombstones, 0)
@@ -55,13 +57,18 @@ def _write(log: BatchLog, last: int) -> None:
         path = Path(folder) / "snapshot"
         with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
             file.write(head_line(Head(log.site, last, True, len(fed), digest, 0)).encode())
-            for batch in log.since(0):
+            for batch in _until(log, last):
                 live = tuple(one for one in batch.upserts if put_by[one.document_id] == batch.sequence)
                 kept = replace(batch, upserts=live, tombstones=())
                 file.writelines(line_of(change).encode() for change in kept.changes())
             gone = tuple(sorted(document_id for document_id, sequence in put_by.items() if not sequence))
             file.writelines(line_of(change).encode() for change in FeedBatch(log.site, last, (), gone).changes())
         log.objects.put_file(log.key(last, is_snapshot=True), path)
+
+
+def _until(log: BatchLog, last: int) -> Iterator[FeedBatch]:
+    """Give the batches up to a number: another run may append more meanwhile."""
+    return takewhile(lambda batch: batch.sequence <= last, log.since(0))
 
 
 def _remove_old(log: BatchLog, snapshot: int) -> None:
