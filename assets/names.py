@@ -16,6 +16,7 @@ PAGES: Final = dg.AssetKey(["content", "pages"])
 EXACT_DUPLICATES: Final = dg.AssetKey(["content", "exact_duplicates"])
 NEAR_DUPLICATES: Final = dg.AssetKey(["content", "near_duplicates"])
 INDEX_FEED: Final = dg.AssetKey(["feed", "index_feed"])
+CHUNKS: Final = dg.AssetKey(["feed", "chunks"])
 SITE_MAP: Final = dg.AssetKey(["map", "site_map"])
 PAGE_SCHEDULE: Final = dg.AssetKey(["recrawl", "page_schedule"])
 
@@ -95,6 +96,7 @@ T_DUPLICATE_VERDICTS: Final = "duplicate_verdicts"
 T_DUPLICATE_PATTERNS: Final = "duplicate_patterns"
 T_MIRRORS: Final = "mirrors"
 T_FEED_STATE: Final = "feed_state"
+T_CHUNK_STATE: Final = "chunk_state"
 T_SITE_MAP: Final = "site_map"
 T_FINDINGS: Final = "findings"
 T_PAGE_SCHEDULE: Final = "page_schedule"
@@ -112,6 +114,11 @@ def raw_prefix(site: str, crawl_id: str, layer_name: str) -> str:
 def feed_prefix(site: str) -> str:
     """Say under which object prefix a site's feed batches lie; it ends in a slash."""
     return f"feed/site={site}/"
+
+
+def chunks_prefix(site: str) -> str:
+    """Say under which object prefix a site's batches of chunks lie; it ends in a slash."""
+    return f"chunks/site={site}/"
 
 
 def report_prefix(site: str, crawl_id: str) -> str:

@@ -37,6 +37,7 @@ CONDITIONS: Final[dict[dg.AssetKey, dg.AutomationCondition[Any]]] = {
     names.EXACT_DUPLICATES: _eager("eager"),
     names.NEAR_DUPLICATES: _eager("eager"),
     names.INDEX_FEED: _eager("eager"),
+    names.CHUNKS: _eager("eager"),
     # The site map that is made beside the pages tells of links only.
     names.PAGE_SCHEDULE: _eager("on_new_pages", names.PAGES),
 }
@@ -50,7 +51,9 @@ def with_automation(spec: dg.AssetSpec) -> dg.AssetSpec:
 
 derive_after_crawl = dg.AutomationConditionSensorDefinition(
     "derive_after_crawl",
-    target=dg.AssetSelection.assets(*CONDITIONS),
+    # There may be no chunks: by their group, and not by their key.
+    target=dg.AssetSelection.assets(*(key for key in CONDITIONS if key != names.CHUNKS))
+    | dg.AssetSelection.groups("feed"),
     minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(

@@ -11,6 +11,7 @@ from assets.crawl.background import BACKGROUND, run_background
 from assets.dedup.asset import exact_duplicates, near_duplicates
 from assets.extract.asset import pages
 from assets.feed.asset import index_feed
+from assets.feed.chunks import chunks_asset
 from assets.recrawl.asset import page_schedule_asset
 from assets.site_map.asset import site_map
 from assets.url.scope import seeds_outside_scope
@@ -36,7 +37,8 @@ def build(deployment: Deployment) -> dg.Definitions:
     warn_of_seeds_outside_scope(deployment.resources["catalog"])
     crawl, refresh = crawl_asset(deployment.settings.max_depth), refresh_asset()
     page_schedule = page_schedule_asset(deployment.settings.requests_per_day)
-    derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map, page_schedule]
+    feeds = [index_feed, *([chunks_asset(deployment.settings.chunks)] if deployment.settings.chunks else [])]
+    derived = [pages, exact_duplicates, near_duplicates, *feeds, site_map, page_schedule]
     resources = {
         **deployment.resources,
         BACKGROUND: run_background,
@@ -44,7 +46,7 @@ def build(deployment: Deployment) -> dg.Definitions:
     }
     refresh_sites = batch_job(
         REFRESH_SITES,
-        [refresh, pages, exact_duplicates, near_duplicates, index_feed, page_schedule],
+        [refresh, pages, exact_duplicates, near_duplicates, *feeds, page_schedule],
         resources,
         description="As refresh_site, for many sites in one run.",
     )

@@ -12,10 +12,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from assets.feed.chunking import ChunkSize, Unit
 from assets.fetch.request import user_agent
 from assets.schemas import TABLES
 from pipelines.alert_settings import ALERT_VARIABLES, AlertSettings, alert_settings_from, alert_sinks
 from pipelines.project import PROJECT
+from pipelines.sinks import SINK_VARIABLES, server_sinks, sink_addresses
 from resources.clock import SystemClock
 from resources.delta_tables import DeltaTables
 from resources.document_workers import ProcessWorkers
@@ -53,6 +55,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
     **ALERT_VARIABLES,
+    "ISOBATH_CHUNKS": "longest chunk for retrieval, as 2000 or 400 tokens: adds the asset feed/chunks (default: off)",
+    **SINK_VARIABLES,
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 
@@ -74,6 +78,8 @@ class Settings:
     keep_versions_days: int = 7
     keep_runs_days: int = 90
     engine: str = "duckdb"
+    chunks: ChunkSize | None = None  # None: no such asset
+    sinks: Mapping[str, str] = field(default_factory=dict)  # addresses by variable
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
     alerts: AlertSettings = field(default_factory=AlertSettings)
 
@@ -120,6 +126,8 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         keep_versions_days=_number(environment, "ISOBATH_KEEP_VERSIONS_DAYS", 7, 0, 36_500),
         keep_runs_days=_number(environment, "ISOBATH_KEEP_RUNS_DAYS", 90, 1, 36_500),
         engine=_engine_name(environment),
+        chunks=_chunk_size(environment.get("ISOBATH_CHUNKS", "")),
+        sinks=sink_addresses(environment),
         authorities=environment.get("SSL_CERT_FILE", ""),
         alerts=alert_settings_from(environment),
     )
@@ -167,7 +175,7 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
             "catalog": YamlCatalog(settings.sites_file),
             "leases": SiteLeaseStore(objects, clock, duration_s=settings.lease_s),
             "progress": progress or LoggedProgress(clock),
-            "sinks": [index] if index else [],
+            "sinks": [*([index] if index else []), *server_sinks(settings.sinks, objects)],
         },
         alerts=alert_sinks(settings.alerts, authorities=settings.authorities),
     )
@@ -222,6 +230,16 @@ def _engine_name(environment: Mapping[str, str]) -> str:
     if name not in ("duckdb", "spark"):
         raise BadSettings(f"ISOBATH_ENGINE={name}: use duckdb or spark")
     return name
+
+
+def _chunk_size(text: str) -> ChunkSize | None:
+    if text.strip().lower() in ("", "off"):
+        return None
+    most, _, unit = text.strip().partition(" ")
+    try:
+        return ChunkSize(int(most), Unit(unit.strip() or Unit.CHARACTERS))
+    except ValueError as error:
+        raise BadSettings(f"ISOBATH_CHUNKS={text}: use a number from 16 on, of characters or tokens, or off") from error
 
 
 def _tls(authorities: str) -> ssl.SSLContext:

@@ -14,6 +14,8 @@ REFRESH: Final = dg.AssetSelection.assets(
     names.REFRESH_REPORT, *(key for layer in names.REFRESH_LAYERS for key in layer.stages)
 )
 
+FEED: Final = dg.AssetSelection.groups("feed")  # with chunks, if they are wanted
+
 crawl_site = dg.define_asset_job(
     CRAWL_SITE,
     selection=dg.AssetSelection.all() - REFRESH,
@@ -23,9 +25,8 @@ crawl_site = dg.define_asset_job(
 refresh_site = dg.define_asset_job(
     "refresh_site",
     selection=REFRESH
-    | dg.AssetSelection.assets(
-        names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES, names.INDEX_FEED, names.PAGE_SCHEDULE
-    ),
+    | FEED
+    | dg.AssetSelection.assets(names.PAGES, names.EXACT_DUPLICATES, names.NEAR_DUPLICATES, names.PAGE_SCHEDULE),
     executor_def=dg.in_process_executor,
     description="Ask a site for the pages that are due, and derive what changed: texts, duplicates, feed, schedule.",
 )
@@ -41,10 +42,10 @@ reprocess = dg.define_asset_job(
         names.PAGES,
         names.EXACT_DUPLICATES,
         names.NEAR_DUPLICATES,
-        names.INDEX_FEED,
         names.SITE_MAP,
         names.PAGE_SCHEDULE,
-    ),
+    )
+    | FEED,
     executor_def=dg.in_process_executor,
     description="Derive everything again from what is stored; no request goes out.",
 )

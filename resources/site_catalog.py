@@ -104,6 +104,7 @@ class SettingsEntry(BaseModel):
         BUILT_IN.max_fetch_p90_ms, gt=0, description="a number of milliseconds, more than 0"
     )
     near_similarity: float = Field(BUILT_IN.near_similarity, ge=0.8, le=1, description="a number from 0.8 to 1")
+    max_vanished_share: float = Field(BUILT_IN.max_vanished_share, ge=0, le=1, description="a number from 0 to 1")
     requests_per_day: float | None = Field(None, ge=0, description="a number of requests, at least 0")
     freshness_target_days: float | None = Field(None, gt=0, description="a number of days, more than 0")
     hub_every_hours: float = Field(BUILT_IN.hub_every_hours, gt=0, description="a number of hours, more than 0")

@@ -17,17 +17,19 @@ from typing import Final
 
 import tantivy
 
-from resources.errors import PermanentError, StoreBusy
-from resources.ports import FeedBatch, IndexDocument, SearchHit
+from resources.batch_order import not_yet_applied
+from resources.errors import StoreBusy
+from resources.ports import FeedBatch, IndexDocument, SearchFilter, SearchHit
+from resources.ports.sinks import EVERYTHING
 
 _log = logging.getLogger(__name__)
 
 # Part of the folder's name: an index of other fields or tokens is never opened, but filled again from the feed.
-_LAYOUT: Final = "layout-1"
+_LAYOUT: Final = "layout-2"
 _WORDS: Final = "isobath_words"
 _WRITER_BYTES: Final = 64 * 1024 * 1024
 _LONGEST_TOKEN_BYTES: Final = 200
-_BOOSTS: Final = {"title": 4.0, "headings": 2.0, "text": 1.0}
+_BOOSTS: Final = {"title": 4.0, "headings": 2.0, "anchors": 2.0, "text": 1.0}
 
 # Scripts without spaces give a token a character, so that any word in them is a phrase. The long vowel mark and the
 # iteration mark belong to them though Unicode gives the former to no script.
@@ -77,14 +79,7 @@ class TantivyIndex:
             cursor = _cursor(index.searcher(), self._schema, site)
             writer = index.writer(_WRITER_BYTES, 1)
             try:
-                for batch in batches:
-                    if batch.sequence <= cursor:
-                        continue
-                    if batch.sequence != cursor + 1 or batch.site != site:
-                        raise PermanentError(
-                            f"{self._path} is at batch {cursor} of {site}; batch {batch.sequence} of {batch.site} "
-                            "does not follow"
-                        )
+                for batch in not_yet_applied(batches, cursor, str(self._path)):
                     self._write(writer, batch)
                     cursor = batch.sequence
                 writer.delete_documents_by_term("document_id", _cursor_id(site))
@@ -96,7 +91,9 @@ class TantivyIndex:
             finally:
                 writer.wait_merging_threads()
 
-    def search(self, words: str, *, limit: int = 10, site: str | None = None) -> list[SearchHit]:
+    def search(
+        self, words: str, *, limit: int = 10, offset: int = 0, only: SearchFilter = EVERYTHING
+    ) -> list[SearchHit]:
         """Give the best hits first: pages with all the words, else with some of them. No index yet gives no hits.
 
         ``"a phrase"`` must stand as it is, ``-word`` must not occur; nothing else in ``words`` has a meaning.
@@ -106,11 +103,14 @@ class TantivyIndex:
             return []
         searcher = index.searcher()
         for all_words in (True, False):
-            query = self._query(words, site, all_words=all_words)
+            query = self._query(words, only, all_words=all_words)
             if query is None:
                 return []
-            hits = searcher.search(query, limit, count=False).hits
-            if hits:
+            # The first hit decides which of the two questions is answered, on whatever page.
+            if offset and not searcher.search(query, 1, count=False).hits:
+                continue
+            hits = searcher.search(query, limit, count=False, offset=max(0, offset)).hits
+            if hits or offset:
                 snippets = tantivy.SnippetGenerator.create(searcher, query, self._schema, "text")
                 snippets.set_max_num_chars(_SNIPPET_CHARACTERS)
                 return [_hit(score, searcher.doc(address), snippets) for score, address in hits]
@@ -123,7 +123,7 @@ class TantivyIndex:
             writer.delete_documents_by_term("document_id", document.document_id)
             writer.add_document(_document(document))
 
-    def _query(self, words: str, site: str | None, *, all_words: bool) -> tantivy.Query | None:
+    def _query(self, words: str, only: SearchFilter, *, all_words: bool) -> tantivy.Query | None:
         """Build a query from what a person typed; None when it asks for nothing.
 
         Not tantivy's query parser: deep nesting such as 3,000 opening brackets overflows its stack and kills the
@@ -148,11 +148,17 @@ class TantivyIndex:
         if not asked:
             return None
         query = tantivy.Query.boolean_query(asked)
-        outer = [(tantivy.Occur.Must, query), *refused]
-        if site is not None:
-            of_site = tantivy.Query.term_query(self._schema, "site", site)
-            outer.append((tantivy.Occur.Must, tantivy.Query.const_score_query(of_site, 0.0)))
-        return tantivy.Query.boolean_query(outer)
+        filters = [(tantivy.Occur.Must, tantivy.Query.const_score_query(one, 0.0)) for one in self._filters(only)]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *refused, *filters])
+
+    def _filters(self, only: SearchFilter) -> Iterator[tantivy.Query]:
+        if only.site is not None:
+            yield tantivy.Query.term_query(self._schema, "site", only.site)
+        if only.language is not None:
+            yield tantivy.Query.term_query(self._schema, "language", _language_terms(only.language)[0])
+        if only.after is not None:
+            day = _day_number(only.after.isoformat())
+            yield tantivy.Query.range_query(self._schema, "day", tantivy.FieldType.Integer, lower_bound=day)
 
     def _phrase(self, tokens: list[str]) -> tantivy.Query:
         """Ask for tokens in a row, in any field."""
@@ -207,7 +213,9 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("url", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("title", stored=True, tokenizer_name=_WORDS)
     builder.add_text_field("headings", tokenizer_name=_WORDS)
+    builder.add_text_field("anchors", tokenizer_name=_WORDS)
     builder.add_text_field("text", stored=True, tokenizer_name=_WORDS)
+    builder.add_integer_field("day", stored=True, fast=True)
     builder.add_unsigned_field("cursor", stored=True)
     return builder.build()
 
@@ -216,28 +224,34 @@ def _document(document: IndexDocument) -> tantivy.Document:
     return tantivy.Document(
         document_id=[document.document_id],
         site=[document.site],
-        language=[document.language],
+        language=_language_terms(document.language),
         url=[document.url],
         title=[document.title],
-        headings=_headings(document.markdown),
+        headings=list(document.headings),
+        anchors=list(document.anchor_texts),
         text=[document.text],
+        day=[_day_number(document.modified_on or document.published_on or document.fetched_at[:10])],
     )
 
 
-def _headings(markdown: str) -> list[str]:
-    """Give the ATX headings of a Markdown text, without those in fenced code.
+def _language_terms(tag: str) -> list[str]:
+    """Give a language tag and its first part, so that both find it.
 
-    >>> _headings("# One\\n```\\n# a comment\\n```\\n## Two")
-    ['One', 'Two']
+    >>> _language_terms("pt-BR")
+    ['pt-br', 'pt']
     """
-    found: list[str] = []
-    fenced = False
-    for line in markdown.split("\n"):
-        if line.startswith(("```", "~~~")):
-            fenced = not fenced
-        elif line.startswith("#") and not fenced:
-            found.append(line.lstrip("#").strip())
-    return found
+    whole = tag.lower().replace("_", "-")
+    return list(dict.fromkeys([whole, whole.partition("-")[0]]))
+
+
+def _day_number(iso_date: str) -> int:
+    """Give a date as a number that grows with it; 0 for what is no date.
+
+    >>> _day_number("2026-03-01"), _day_number("")
+    (20260301, 0)
+    """
+    digits = iso_date[:10].replace("-", "")
+    return int(digits) if re.fullmatch("[0-9]{8}", digits) else 0
 
 
 def _cursor_id(site: str) -> str:
@@ -261,4 +275,6 @@ def _hit(score: float, document: tantivy.Document, snippets: tantivy.SnippetGene
         title=str(document.get_first("title")),
         score=float(score),
         snippet_html=marked.replace("</b><b>", ""),  # a word of one-character tokens is one mark
+        language=str(document.get_first("language")),
+        day=re.sub(r"(....)(..)(..)", r"\1-\2-\3", str(document.get_first("day"))),
     )

@@ -64,8 +64,8 @@ def exact_duplicates(
     description="Pages whose text differs in little from that of a page that stands for them, in the whole store. A "
     "row of the table `near_duplicates` is one of them and the page that stands for it; a row of `near_pairs` is two "
     "alike pages with their similarity, those that are never merged among them. Nothing is deleted. Beside them "
-    "`duplicate_patterns`, kinds of addresses whose pages always repeat others, `mirrors`, and `duplicate_verdicts`, what "
-    "people said of pairs. Read by feed/index_feed.",
+    "`duplicate_patterns`, kinds of addresses whose pages always repeat others, `mirrors`, and `duplicate_verdicts`, "
+    "what people said of pairs. Read by feed/index_feed.",
     kinds={"python", "deltalake", "ibis"},
     code_version="2",
     tables=(

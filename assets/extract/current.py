@@ -73,13 +73,15 @@ class CurrentPage:
     last_asked_at: datetime
     gone_since: datetime | None
     gone_visits: int
+    forbidden_since: datetime | None = None
 
 
 def current_pages(fetches: Iterable[Mapping[str, Any]]) -> list[CurrentPage]:
     """Judge every page of a site by its fetches, in ``url_key`` order.
 
     A page that redirects, and one that was never allowed to be asked, is none. An error, a refusal by robots or a
-    page that is gone once changes nothing for a page that lived.
+    page that is gone once changes nothing for a page that lived. One that robots.txt goes on forbidding still lives,
+    and is marked.
     """
     histories: dict[str, list[Mapping[str, Any]]] = {}
     for row in fetches:
@@ -99,7 +101,8 @@ def _judge(url_key: str, history: list[Mapping[str, Any]]) -> CurrentPage | None
     ]
     if not asked or (answers and answers[-1]["outcome"] == "redirected"):
         return None
-    gone = _last_run(answers)
+    gone = _last_run(answers, "gone")
+    forbidden = _last_run(history, "robots_denied")
     # What the peer cut off is shown only while there is nothing whole.
     captures = _captures([row for row in alive if row["outcome"] != "truncated"]) or _captures(alive)
     capture = captures[-1] if captures else None
@@ -122,20 +125,21 @@ def _judge(url_key: str, history: list[Mapping[str, Any]]) -> CurrentPage | None
         last_asked_at=asked[-1]["requested_at"],
         gone_since=gone[0]["requested_at"] if gone else None,
         gone_visits=len(gone),
+        forbidden_since=forbidden[0]["requested_at"] if _is_confirmed(forbidden) else None,
     )
 
 
-def _last_run(answers: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Give the gone answers at the end, in order."""
+def _last_run(answers: list[Mapping[str, Any]], outcome: str) -> list[Mapping[str, Any]]:
+    """Give the answers at the end that have an outcome, in order."""
     start = len(answers)
-    while start and answers[start - 1]["outcome"] == "gone":
+    while start and answers[start - 1]["outcome"] == outcome:
         start -= 1
     return answers[start:]
 
 
-def _is_confirmed(gone: list[Mapping[str, Any]]) -> bool:
-    span = gone[-1]["requested_at"] - gone[0]["requested_at"]
-    return len(gone) >= GONE_VISITS_MIN and span >= GONE_SPAN_MIN
+def _is_confirmed(visits: list[Mapping[str, Any]]) -> bool:
+    """Say whether an answer was given so often and for so long that it is meant."""
+    return len(visits) >= GONE_VISITS_MIN and visits[-1]["requested_at"] - visits[0]["requested_at"] >= GONE_SPAN_MIN
 
 
 def _captures(alive: list[Mapping[str, Any]]) -> list[Capture]:

@@ -238,6 +238,7 @@ def _state_row(site: str, page: CurrentPage, version: Version) -> dict[str, Any]
         "last_asked_at": page.last_asked_at,
         "gone_since": page.gone_since,
         "gone_visits": page.gone_visits,
+        "forbidden_since": page.forbidden_since,
     }
 
 

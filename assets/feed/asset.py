@@ -3,14 +3,25 @@
 from collections.abc import Iterator, Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
-from assets.feed.checks import DESCRIPTIONS, replay, replay_check, sinks_check
-from assets.feed.difference import fed_of_rows
-from assets.feed.index_feed import index_feed_of_site
-from assets.feed.log import BatchLog
-from resources.ports import IndexSink, ObjectStore, TableStore
+from assets.feed.checks import DESCRIPTIONS, replay_check, sinks_check, vanished_check
+from assets.feed.documents import DOCUMENT_VERSION
+from assets.feed.index_feed import SINK_LIMIT_S, FeedRules, index_feed_of_site
+from resources.ports import IndexSink, ObjectStore, SiteCatalog, TableStore
+
+
+class FeedConfig(dg.Config):
+    """What can be asked of one materialization."""
+
+    let_vanish: bool = Field(
+        default=False, description="Feed it though more documents vanish than max_vanished_share allows."
+    )
+    make_all: bool = Field(default=False, description="Make every document anew, also of pages that are as they were.")
+    read_whole_log: bool = Field(default=False, description="Check all batches, not only those since the last time.")
+    sink_limit_s: float = Field(default=SINK_LIMIT_S, gt=0, description="Longest that all sinks together may take.")
 
 
 @derived_asset(
@@ -21,26 +32,25 @@ from resources.ports import IndexSink, ObjectStore, TableStore
     "as NDJSON in the store and in every index sink. A row of the table `feed_state` is one document that the index "
     "holds: a live page that no other page stands for. Read by the index sinks.",
     kinds={"python", "json"},
-    code_version="1",
+    code_version=DOCUMENT_VERSION,
     tables=(names.T_FEED_STATE,),
     checks=DESCRIPTIONS,
 )
 def index_feed(
     context: dg.AssetExecutionContext,
+    config: FeedConfig,
     tables: dg.ResourceParam[TableStore],
     objects: dg.ResourceParam[ObjectStore],
     sinks: dg.ResourceParam[Sequence[IndexSink]],
+    catalog: dg.ResourceParam[SiteCatalog],
 ) -> Iterator[SiteEvent]:
     """Feed what changed on each site."""
 
     def work(site: str) -> SiteResult:
-        result = index_feed_of_site(site, tables, objects, sinks)
-        fed = fed_of_rows(tables.read(names.T_FEED_STATE, sites=[site]))
-        remembered = {document_id: document.document_digest for document_id, document in fed.items()}
-        checks = (
-            replay_check(replay(BatchLog(objects, site).since(0)), remembered, result.wanted),
-            sinks_check(result.sink_errors),
-        )
+        share = catalog.settings(site).max_vanished_share
+        rules = FeedRules(share, config.let_vanish, config.make_all, config.read_whole_log, config.sink_limit_s)
+        result = index_feed_of_site(site, tables, objects, sinks, rules)
+        checks = (replay_check(result), vanished_check(result, share), sinks_check(result.sink_errors))
         metadata = {**result.metadata, "batches": objects.location(names.feed_prefix(site))}
         return SiteResult(metadata, result.digest, checks)
 

@@ -1,13 +1,18 @@
 """What was fed, and how it differs from what is wanted. Nothing here reads or writes."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import pyarrow as pa
 
 from assets.feed.documents import document_digest
 from assets.schemas import FEED_STATE
 from resources.ports import FeedBatch, IndexDocument
+
+# A site's first feed would else be one object that nobody can hold in memory.
+CHANGES_PER_BATCH: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +22,19 @@ class FedDocument:
     url_key: str
     document_digest: str
     sequence: int  # of the batch that fed it
+    source: str = ""  # digest of what it was made of; empty when that is not known
 
 
 Fed = Mapping[str, FedDocument]  # by document id
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a site's index must hold, by document id. Only documents that may differ from what was fed are there."""
+
+    digests: Mapping[str, str]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    documents: Mapping[str, IndexDocument] = field(default_factory=dict)
 
 
 def after(fed: Fed, batch: FeedBatch) -> dict[str, FedDocument]:
@@ -32,23 +47,60 @@ def after(fed: Fed, batch: FeedBatch) -> dict[str, FedDocument]:
     return {document_id: document for document_id, document in (dict(fed) | put).items() if document_id not in gone}
 
 
-def difference(site: str, wanted: Mapping[str, IndexDocument], fed: Fed, *, sequence: int) -> FeedBatch | None:
-    """Give the batch that turns what is fed into what is wanted, ordered by document id; None when nothing changed."""
-    upserts = tuple(
-        document
-        for document_id, document in sorted(wanted.items())
-        if document_id not in fed or fed[document_id].document_digest != document_digest(document)
+def difference(site: str, wanted: Wanted, fed: Fed, *, last: int) -> list[FeedBatch]:
+    """Give the batches that turn what is fed into what is wanted, ordered by document id; none when nothing changed.
+
+    Args:
+        site: whose documents.
+        wanted: what must be.
+        fed: what is.
+        last: number of the last batch.
+    """
+    put = sorted(
+        document_id
+        for document_id, digest in wanted.digests.items()
+        if document_id not in fed or fed[document_id].document_digest != digest
     )
-    tombstones = tuple(sorted(fed.keys() - wanted.keys()))
-    if not upserts and not tombstones:
-        return None
-    return FeedBatch(site=site, sequence=sequence, upserts=upserts, tombstones=tombstones)
+    gone = sorted(fed.keys() - wanted.digests.keys())
+    batches: list[FeedBatch] = []
+    for start in range(0, len(put) + len(gone), CHANGES_PER_BATCH):
+        stop = start + CHANGES_PER_BATCH
+        batches.append(
+            FeedBatch(
+                site=site,
+                sequence=last + len(batches) + 1,
+                upserts=tuple(wanted.documents[document_id] for document_id in put[start:stop]),
+                tombstones=tuple(gone[max(0, start - len(put)) : max(0, stop - len(put))]),
+            )
+        )
+    return batches
+
+
+def with_sources(fed: Fed, wanted: Wanted) -> dict[str, FedDocument]:
+    """Remember what documents were made of: those that are fed as they are wanted."""
+    return {
+        document_id: replace(document, source=wanted.sources.get(document_id, ""))
+        if wanted.digests.get(document_id) == document.document_digest
+        else document
+        for document_id, document in fed.items()
+    }
+
+
+def set_digest(digests: Mapping[str, str]) -> str:
+    """Give the SHA-256 of a set of documents, told as id -> digest: equal for equal sets."""
+    lines = (f"{document_id} {digest}\n" for document_id, digest in sorted(digests.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def digests_of(fed: Fed) -> dict[str, str]:
+    """Give the digest of each document, by id."""
+    return {document_id: document.document_digest for document_id, document in fed.items()}
 
 
 def fed_of_rows(rows: pa.Table) -> dict[str, FedDocument]:
     """Read rows of ``feed_state``."""
     return {
-        row["document_id"]: FedDocument(row["url_key"], row["document_digest"], row["sequence"])
+        row["document_id"]: FedDocument(row["url_key"], row["document_digest"], row["sequence"], row["source"])
         for row in rows.to_pylist()
     }
 
@@ -62,6 +114,7 @@ def rows_of_fed(site: str, fed: Fed) -> pa.Table:
             "document_id": document_id,
             "document_digest": document.document_digest,
             "sequence": document.sequence,
+            "source": document.source,
         }
         for document_id, document in sorted(fed.items())
     )

@@ -27,6 +27,7 @@ from assets.schemas.crawling import (
 from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
+    CHUNK_STATE,
     DUPLICATE_PATTERNS,
     DUPLICATE_VERDICTS,
     EXACT_DUPLICATES,
@@ -58,6 +59,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_DUPLICATE_PATTERNS: DUPLICATE_PATTERNS,
     names.T_MIRRORS: MIRRORS,
     names.T_FEED_STATE: FEED_STATE,
+    names.T_CHUNK_STATE: CHUNK_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
     names.T_PAGE_SCHEDULE: PAGE_SCHEDULE,
@@ -67,6 +69,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
 
 __all__ = [
     "ALIASES",
+    "CHUNK_STATE",
     "CRAWLS",
     "DUPLICATE_PATTERNS",
     "DUPLICATE_VERDICTS",

@@ -81,5 +81,6 @@ PAGE_STATE = pa.schema(
         column("last_asked_at", UTC_TIME, "when it was asked for the last time"),
         column("gone_since", UTC_TIME, "first 404/410 of an unbroken row of them", optional=True),
         column("gone_visits", pa.int32(), "404/410 answers in that row", unit="visits"),
+        column("forbidden_since", UTC_TIME, "first of at least two refusals by robots.txt over a day", optional=True),
     ]
 )

@@ -96,6 +96,17 @@ FEED_STATE = pa.schema(
         column("document_id", pa.string(), "id in the index, stable over crawls"),
         column("document_digest", pa.string(), "SHA-256 of the document as fed"),
         column("sequence", pa.int64(), "batch that fed it"),
+        column("source", pa.string(), "digest of the page version and links it was made of; empty: to be made anew"),
+    ]
+)
+
+CHUNK_STATE = pa.schema(
+    [
+        SITE,
+        column("document_id", pa.string(), "the document that it is cut from"),
+        column("chunk_id", pa.string(), "id in the chunk feed; empty in the one row of a site without chunks"),
+        column("chunk_digest", pa.string(), "SHA-256 of the chunk as fed"),
+        column("sequence", pa.int64(), "batch of chunks up to which the site's rows are true"),
     ]
 )
 

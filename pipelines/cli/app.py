@@ -3,8 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -31,6 +32,10 @@ alerts = typer.Typer(help="Alerts of failed runs and checks.", no_args_is_help=T
 app.add_typer(alerts, name="alerts")
 
 app.add_typer(sites_app, name="sites")
+DATES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
+AfterOption = Annotated[
+    datetime | None, typer.Option(formats=DATES[:1], help="Only pages modified, published or else fetched since then.")
+]
 
 
 @app.command()
@@ -93,14 +98,40 @@ def demo(store: StoreOption = None) -> None:
 def search(
     words: Annotated[str, typer.Argument(help="What to look for, in any language.")],
     site: Annotated[str | None, typer.Option(help="Only this site.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most hits.")] = 10,
+    lang: Annotated[str | None, typer.Option(help="Only this language, such as en or pt-BR.")] = None,
+    after: AfterOption = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Most hits a page.")] = 10,
+    page: Annotated[int, typer.Option(min=1, max=1000, help="Which page of hits.")] = 1,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search the pages that were crawled."""
     from pipelines.cli.search import print_hits
+    from resources.ports import SearchFilter
 
-    raise typer.Exit(print_hits(words, site=site, limit=limit, store=store, as_json=as_json))
+    only = SearchFilter(site, lang, after.date() if after else None)
+    raise typer.Exit(print_hits(words, only=only, limit=limit, page=page, store=store, as_json=as_json))
+
+
+@app.command()
+def show(
+    url: Annotated[str, typer.Argument(help="The address of the page, in any spelling.")],
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Its main text as Markdown; this is the default.")
+    ] = False,
+    html: Annotated[bool, typer.Option("--html", help="What the server sent, decoded.")] = False,
+    headers: Annotated[bool, typer.Option("--headers", help="The headers of the answer, as received.")] = False,
+    as_of: Annotated[
+        datetime | None, typer.Option("--as-of", formats=DATES, help="As it was stored at this time (UTC).")
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="The site in whose crawls; default: the address's own host.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Open the stored copy of a page."""
+    from pipelines.cli.show import View, show_page
+
+    asked = [view for view, wanted in zip(View, (markdown, html, headers), strict=True) if wanted]
+    raise typer.Exit(show_page(url, asked, as_of=as_of, site=site, store=store))
 
 
 @app.command()
@@ -246,6 +277,54 @@ def maintain(
     parts = {"compact_tables": compact, "vacuum_tables": vacuum, "sweep_orphans": sweep, "prune_runs": prune}
     wanted = [part for part, is_wanted in parts.items() if is_wanted]
     raise typer.Exit(maintain_store(wanted, captures=check, store=store, as_json=as_json))
+
+
+@app.command()
+def feed(
+    site: Annotated[str, typer.Argument(help="A site that was crawled.")],
+    since: Annotated[int | None, typer.Option(min=0, help="Print what came after this batch, as NDJSON.")] = None,
+    chunks: Annotated[bool, typer.Option("--chunks", help="With --since: chunks instead of documents.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Feed, and check every batch of the log.")] = False,
+    let_vanish: Annotated[
+        bool, typer.Option("--let-vanish", help="Feed though more documents vanish than max_vanished_share allows.")
+    ] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Take all documents of the site out.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Put a snapshot in the place of all batches.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say how a site's index feed and its sinks stand; read, check, compact or empty it."""
+    from pipelines.cli.feed import FeedRequest
+    from pipelines.cli.feed import feed as ask_feed
+
+    request = FeedRequest(since, chunks, verify, let_vanish, withdraw, compact)
+    raise typer.Exit(ask_feed(site, request, store=store, as_json=as_json))
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Where to: a folder that is not there yet.")],
+    kind: Annotated[
+        Literal["parquet", "jsonl", "markdown"], typer.Option("--format", help="What kind of files.")
+    ] = "parquet",
+    site: Annotated[list[str] | None, typer.Option(help="Only this site; may be given more than once.")] = None,
+    lang: Annotated[str | None, typer.Option(help="Only this language, such as en or pt-BR.")] = None,
+    section: Annotated[str | None, typer.Option(help="Only pages under this path, such as /docs/.")] = None,
+    after: AfterOption = None,
+    min_characters: Annotated[int, typer.Option(min=0, help="Only pages with so much text.")] = 0,
+    with_duplicates: Annotated[
+        bool, typer.Option("--with-duplicates", help="Also pages that another page stands for.")
+    ] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the live pages to files: Parquet, JSON lines, or a folder of Markdown; with a manifest."""
+    from pipelines.cli.export import export as export_files
+    from pipelines.export import Choice, Format
+
+    day = after.date() if after else None
+    choice = Choice(tuple(site or ()), lang, section, day, min_characters, with_duplicates)
+    raise typer.Exit(export_files(folder, Format(kind), choice, store=store, as_json=as_json))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from resources.ports.fetching import Fetcher, FetchFailure, FetchRequest, FetchR
 from resources.ports.leases import Lease, SiteLeases
 from resources.ports.objects import ObjectInfo, ObjectStore
 from resources.ports.progress import Ending, HostWait, Progress, RunNote, SiteNote, WaitReason
-from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchHit, SearchIndex
+from resources.ports.sinks import FeedBatch, IndexDocument, IndexSink, SearchFilter, SearchHit, SearchIndex
 from resources.ports.tables import Compacted, TableStore, Vacuumed
 from resources.ports.workers import DocumentWorkers, WorkFailure
 
@@ -37,6 +37,7 @@ __all__ = [
     "Progress",
     "QueryEngine",
     "RunNote",
+    "SearchFilter",
     "SearchHit",
     "SearchIndex",
     "SiteCatalog",

@@ -33,6 +33,7 @@ class SiteSettings:
     max_lost_share: float = 0.3  # fewer pages than in the last crawl without an alarm
     max_fetch_p90_ms: float = 5000.0  # within which nine of ten answers come without a warning
     near_similarity: float = 0.8  # from here on, up to 1, two texts are near-duplicates: Jaccard of five words in a row
+    max_vanished_share: float = 0.5  # of the documents in the index that may vanish at once without somebody's consent
     requests_per_day: float | None = None  # what recrawls may use; None: a share of the global budget
     freshness_target_days: float | None = None  # expected age at which a page of weight 1 is asked again
     hub_every_hours: float = 24.0
@@ -52,7 +53,7 @@ class SiteSettings:
             raise ValueError(f"need 0 <= min_delay_s <= max_delay_s, got {self.min_delay_s}, {self.max_delay_s}")
         if self.max_body_bytes < 1 or self.batch_max_bytes < 1 or self.batch_max_s <= 0:
             raise ValueError("max_body_bytes, batch_max_bytes and batch_max_s must be positive")
-        for name in ("max_error_share", "max_robots_share", "max_lost_share"):
+        for name in ("max_error_share", "max_robots_share", "max_lost_share", "max_vanished_share"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
         if self.max_fetch_p90_ms <= 0:

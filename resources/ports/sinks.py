@@ -1,8 +1,9 @@
 """Index sinks: what takes the index feed, and what answers searches."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any, Final, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +23,36 @@ class IndexDocument:
     text_digest: str
     warc_file: str
     warc_offset: int
+    warc_bytes: int = 0
+    headings: tuple[str, ...] = ()
+    section: str = ""  # path of the URL without its last segment
+    modified_on: str = ""  # ISO date, or empty
+    extractor_version: str = ""
+    in_links: int = 0  # pages of the site that link it, when the document was fed
+    anchor_texts: tuple[str, ...] = ()  # of those links, the most frequent ones, in alphabetical order
 
 
 @dataclass(frozen=True, slots=True)
 class FeedBatch:
-    """One numbered difference: put these, remove those. A site's batches are numbered 1, 2, 3, ... without gaps."""
+    """One numbered difference: put these, remove those. A site's batches are numbered 1, 2, 3, ... without gaps.
+
+    A snapshot stands for all batches up to its number: it puts what is live, and removes whatever was live once.
+    """
 
     site: str
     sequence: int
     upserts: tuple[IndexDocument, ...]
     tombstones: tuple[str, ...]  # document ids
+    is_snapshot: bool = False
+
+    def follows(self, cursor: int) -> bool:
+        """Say whether an index that is at batch ``cursor`` may take this one."""
+        return self.sequence == cursor + 1 or (self.is_snapshot and self.sequence > cursor)
+
+    def changes(self) -> Iterator[dict[str, Any]]:
+        """Give its changes as JSON objects, in the order in which they are applied."""
+        yield from ({"op": "upsert", "document": asdict(document)} for document in self.upserts)
+        yield from ({"op": "tombstone", "document_id": document_id} for document_id in self.tombstones)
 
 
 @runtime_checkable
@@ -48,7 +69,7 @@ class IndexSink(Protocol):
         """Apply batches of one site, in order; a batch at or below the cursor is passed over.
 
         Raises:
-            PermanentError: a batch is missing between the cursor and the first one given.
+            PermanentError: a batch does not follow the one before it.
         """
         ...
 
@@ -62,12 +83,28 @@ class SearchHit:
     title: str
     score: float
     snippet_html: str  # escaped text, hits in <b>
+    language: str = ""
+    day: str = ""  # ISO date: when it was modified or published, as it says, else when it was fetched
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Which pages may be hits."""
+
+    site: str | None = None
+    language: str | None = None  # a tag such as ``pt-BR``, or its first part for all of them
+    after: date | None = None  # pages whose day is this one or later
+
+
+EVERYTHING: Final = SearchFilter()
 
 
 @runtime_checkable
 class SearchIndex(Protocol):
     """Answers searches."""
 
-    def search(self, words: str, *, limit: int = 10, site: str | None = None) -> list[SearchHit]:
-        """Give the best hits first. No index yet gives no hits."""
+    def search(
+        self, words: str, *, limit: int = 10, offset: int = 0, only: SearchFilter = EVERYTHING
+    ) -> list[SearchHit]:
+        """Give the best hits first, after passing over ``offset`` of them. No index yet gives no hits."""
         ...

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 
 from assets import names
-from assets.feed.checks import replay
 from assets.feed.index_feed import index_feed_of_site
-from assets.feed.log import BatchLog
+from assets.feed.log import BatchLog, replay
 from assets.schemas import EXACT_DUPLICATES, TABLES
 from pipelines.forget import FORGET_SITE, Forgotten, forget_run_config, forget_site
 from pipelines.maintenance import MAINTENANCE

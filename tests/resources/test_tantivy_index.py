@@ -3,18 +3,20 @@
 import fcntl
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.errors import PermanentError, StoreBusy, TransientError
-from resources.ports import FeedBatch, IndexDocument, IndexSink, SearchIndex
+from resources.ports import FeedBatch, IndexDocument, IndexSink, SearchFilter, SearchIndex
 from resources.tantivy_index import TantivyIndex
 
 
-def document(name: str, text: str = "", *, title: str = "", markdown: str = "", site: str = "a") -> IndexDocument:
+def document(name: str, text: str = "", *, title: str = "", site: str = "a", **facts: Any) -> IndexDocument:
     url = f"https://{site}.example/{name}"
     return IndexDocument(
         document_id=f"{site}-{name}",
@@ -22,14 +24,13 @@ def document(name: str, text: str = "", *, title: str = "", markdown: str = "", 
         url=url,
         url_key=url,
         title=title,
-        markdown=markdown,
+        markdown="",
         text=text,
-        language="",
-        published_on="",
-        fetched_at="",
+        fetched_at="2026-05-01T00:00:00Z",
         text_digest="",
         warc_file="",
         warc_offset=0,
+        **{"language": "", "published_on": "", **facts},
     )
 
 
@@ -96,8 +97,8 @@ def test_each_site_has_its_cursor_and_can_be_searched_alone(index: TantivyIndex)
 
     assert [index.cursor(site) for site in ("a", "b", "c")] == [1, 2, 0]
     assert {hit.site for hit in index.search("word")} == {"a", "b"}
-    assert [hit.site for hit in index.search("word", site="b")] == ["b"]
-    assert index.search("word", site="c") == []
+    assert [hit.site for hit in index.search("word", only=SearchFilter(site="b"))] == ["b"]
+    assert index.search("word", only=SearchFilter(site="c")) == []
 
 
 @pytest.mark.parametrize(
@@ -141,14 +142,55 @@ def test_a_title_counts_more_than_a_heading_and_a_heading_more_than_the_text(ind
             batch(
                 1,
                 document("text", "depth and other words"),
-                document("heading", "and other words again", markdown="# depth\n```\n# tide\n```"),
+                document("heading", "and other words again", headings=("depth",)),
                 document("title", "and other words again", title="depth"),
             )
         ]
     )
 
     assert find("depth") == ["title", "heading", "text"]
-    assert find("tide") == []
+
+
+def test_words_of_links_that_lead_to_a_page_find_it(index: TantivyIndex, find: Find) -> None:
+    index.apply([batch(1, document("1", "other", anchor_texts=("echo sounder",)), document("2", "an echo"))])
+
+    assert (find("echo"), find("sounder")) == (["1", "2"], ["1"])
+
+
+@pytest.mark.parametrize(
+    ("only", "found"),
+    [
+        (SearchFilter(language="pt"), ["1", "2"]),
+        (SearchFilter(language="pt-BR"), ["1"]),
+        (SearchFilter(language="PT_br"), ["1"]),
+        (SearchFilter(language="en"), []),
+        (SearchFilter(after=date(2026, 4, 1)), ["2", "3"]),
+        (SearchFilter(after=date(2026, 5, 2)), ["3"]),
+        (SearchFilter(site="a", language="pt", after=date(2026, 1, 1)), ["1", "2"]),
+    ],
+)
+def test_filters(index: TantivyIndex, find: Find, only: SearchFilter, found: list[str]) -> None:
+    dated = {"published_on": "2026-01-01", "modified_on": "2026-06-01"}
+    texts = [
+        document("1", "word", language="pt-BR", published_on="2026-01-01"),
+        document("2", "word", language="pt"),
+        document("3", "word", **dated),
+    ]
+    index.apply([batch(1, *texts)])
+
+    hits = index.search("word", only=only)
+    assert sorted(hit.url.rsplit("/", 1)[1] for hit in hits) == found
+    assert {hit.day for hit in index.search("word")} == {"2026-01-01", "2026-05-01", "2026-06-01"}
+
+
+def test_pages_of_hits_follow_each_other_and_keep_to_one_question(index: TantivyIndex) -> None:
+    index.apply([batch(1, *(document(str(number), "red " * (9 - number) + "green") for number in range(7)))])
+
+    whole = [hit.url for hit in index.search("red green", limit=9)]
+    parts = [[hit.url for hit in index.search("red green", limit=3, offset=offset)] for offset in (0, 3, 6, 9)]
+    assert [url for part in parts for url in part] == whole
+    assert [len(part) for part in parts] == [3, 3, 1, 0]
+    assert len(index.search("red unknown", limit=3, offset=6)) == 1
 
 
 def test_snippets_are_escaped_and_marked(index: TantivyIndex) -> None:
@@ -215,11 +257,11 @@ def test_an_index_of_another_layout_is_made_anew(tmp_path: Path) -> None:
 
     assert (index.cursor("a"), index.search("word")) == (0, [])
     index.apply([batch(1, document("1", "word"))])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["layout-1", "writer.lock"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["layout-2", "writer.lock"]
 
 
 def test_a_half_made_index_is_none_and_is_made_whole(tmp_path: Path) -> None:
-    (tmp_path / "layout-1").mkdir(parents=True)
+    (tmp_path / "layout-2").mkdir(parents=True)
     index = TantivyIndex(tmp_path)
 
     assert (index.cursor("a"), index.search("word")) == (0, [])

@@ -26,6 +26,7 @@ class StoredPage:
     title: str = "A title"
     crawl_id: str = "20260101T000000Z"
     status: str = "live"
+    forbidden_since: datetime | None = None
     language: str = "en"
     canonical: str = ""
     flags: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ def _state(page: StoredPage) -> dict[str, object]:
         "last_asked_at": page.fetched_at,
         "gone_since": None,
         "gone_visits": 0,
+        "forbidden_since": page.forbidden_since,
     }
 
 

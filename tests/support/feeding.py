@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from assets import names
-from assets.feed.checks import replay
 from assets.feed.documents import document_id
-from assets.feed.log import BatchLog
-from assets.schemas import NEAR_DUPLICATES
+from assets.feed.log import BatchLog, replay
+from assets.schemas import LINKS, NEAR_DUPLICATES
 from resources.errors import PermanentError
 from resources.ports import FeedBatch
 from tests.support.content import StoredPage
@@ -23,16 +22,46 @@ class PowerCut(Exception):
 
 
 @dataclass
-class DyingTables(MemoryTables):
-    """Tables that can die at the next write."""
+class Power:
+    """What all writes need; it may go out after so many of them."""
 
-    dies: bool = False
+    writes_left: int | None = None  # None: it stays
+
+    def use(self) -> None:
+        """Let a write pass, or let the process die."""
+        if self.writes_left is not None:
+            if not self.writes_left:
+                raise PowerCut
+            self.writes_left -= 1
+
+
+@dataclass
+class DyingTables(MemoryTables):
+    """Tables that need power to be written."""
+
+    power: Power = field(default_factory=Power)
 
     def replace(self, table: str, *, sites: Sequence[str], rows: pa.Table) -> None:
         """Put rows in the place of others, or die."""
-        if self.dies:
-            raise PowerCut
+        self.power.use()
         super().replace(table, sites=sites, rows=rows)
+
+
+@dataclass
+class DyingObjects(MemoryObjects):
+    """Objects that need power to be written and removed."""
+
+    power: Power = field(default_factory=Power)
+
+    def put(self, key: str, data: bytes) -> None:
+        """Write an object, or die."""
+        self.power.use()
+        super().put(key, data)
+
+    def delete(self, key: str) -> None:
+        """Remove an object, or die."""
+        self.power.use()
+        super().delete(key)
 
 
 @dataclass
@@ -53,7 +82,9 @@ class ListingSink:
         for batch in batches:
             if self.down:
                 raise ConnectionError("nobody there")
-            if batch.sequence > self.cursor(batch.site) + 1:
+            if batch.sequence <= self.cursor(batch.site):
+                continue
+            if not batch.follows(self.cursor(batch.site)):
                 raise PermanentError("a gap")
             held = self.held.setdefault(batch.site, {})
             held |= {document.document_id: document.text for document in batch.upserts}
@@ -76,6 +107,17 @@ def mark_near(tables: MemoryTables, keys: Iterable[str], representative: str) ->
         for key in keys
     ]
     tables.replace(names.T_NEAR_DUPLICATES, sites=[SITE], rows=pa.Table.from_pylist(rows, schema=NEAR_DUPLICATES))
+
+
+def link(tables: MemoryTables, source: str, *links: tuple[str, str], crawl_id: str = "20260101T000000Z") -> None:
+    """Note what a page links: url_key and words."""
+    hyperlinks = [{"url": key, "url_key": key, "kind": "a", "anchor": anchor, "rel": ""} for key, anchor in links]
+    facts: dict[str, object] = {
+        field.name: [] if pa.types.is_list(field.type) else "" if pa.types.is_string(field.type) else 0
+        for field in LINKS
+    }
+    row = {**facts, "site": SITE, "crawl_id": crawl_id, "url": source, "url_key": source, "hyperlinks": hyperlinks}
+    tables.append(names.T_LINKS, pa.Table.from_pylist([row], schema=LINKS))
 
 
 def page(key: str, text: str = "some text", **facts: object) -> StoredPage:

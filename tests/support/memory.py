@@ -87,6 +87,7 @@ class MemoryObjects:
 
     data: dict[str, bytes] = field(default_factory=dict)
     writes: int = 0
+    reads: list[str] = field(default_factory=list)  # of whole objects
 
     def put(self, key: str, data: bytes) -> None:
         """Write an object."""
@@ -115,6 +116,8 @@ class MemoryObjects:
         """Read an object."""
         if key not in self.data:
             raise ObjectMissing(key)
+        if not offset and length is None:
+            self.reads.append(key)
         return self.data[key][offset : None if length is None else offset + length]
 
     def get_tagged(self, key: str) -> tuple[bytes, str]:

@@ -69,6 +69,27 @@ def test_a_history_has_one_status(history: list[tuple[str, float]], status: str 
     assert (page.status.value if page else None) == status
 
 
+@pytest.mark.parametrize(
+    ("history", "since_hours"),
+    [
+        ([("fetched", 0), ("robots_denied", 9)], None),
+        ([("fetched", 0), ("robots_denied", 9), ("robots_denied", 32)], None),
+        ([("fetched", 0), ("robots_denied", 9), ("robots_denied", 33)], 9),
+        ([("fetched", 0), ("robots_denied", 9), ("robots_denied", 33), ("not_modified", 40)], None),
+        ([("fetched", 0), ("robots_unreachable", 9), ("robots_unreachable", 99)], None),
+    ],
+)
+def test_a_page_is_forbidden_when_robots_txt_goes_on_forbidding_it(
+    history: list[tuple[str, float]], since_hours: float | None
+) -> None:
+    page = judge(*history)
+    assert page is not None
+    assert (page.status.value, page.forbidden_since) == (
+        "live",
+        None if since_hours is None else START + timedelta(hours=since_hours),
+    )
+
+
 def test_gone_visits_count_from_the_last_answer_that_was_none() -> None:
     page = judge(("fetched", 0), ("gone", 1), ("fetched", 2), ("gone", 3), ("timeout", 4), ("gone", 5))
     assert page is not None

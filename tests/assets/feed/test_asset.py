@@ -38,6 +38,7 @@ def test_of_three_copies_one_is_found(tmp_path: Path) -> None:
     assert {check.check_name for check in result.get_asset_check_evaluations()} == {
         "replay_gives_the_live_set",
         "sinks_are_up_to_date",
+        "vanished_within_share",
     }
     assert [hit.url for hit in index.search("word7")] == ["https://a/one"]
     assert [hit.url for hit in index.search("isobath")] == ["https://a/other"]
