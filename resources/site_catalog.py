@@ -7,7 +7,7 @@ import difflib
 import re
 import threading
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -17,13 +17,14 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from resources.errors import BadSettings
-from resources.ports.catalog import MAX_DEPTH_LIMIT, SiteSettings
+from resources.ports.catalog import MAX_DEPTH_LIMIT, MapLimits, SiteSettings
 from resources.weight_files import WeightFiles
 
 # Site names are partition keys and parts of storage paths.
 SITE_NAME: Final = re.compile(r"\w[\w.:@+-]*")
 WEB_ADDRESSES: Final = "a list of absolute http(s) URLs such as [https://docs.example.org/]"
 BUILT_IN: Final = SiteSettings(site="")
+MAP_LIMITS: Final = ", ".join(limit.name for limit in fields(MapLimits))
 QUIET_RE2: Final = re2.Options()
 QUIET_RE2.log_errors = False
 
@@ -58,6 +59,12 @@ def _path_prefix(prefix: str) -> str:
     return prefix
 
 
+def _map_limit(name: str) -> str:
+    if name not in MAP_LIMITS.split(", "):
+        raise ValueError("no such limit")
+    return name
+
+
 def _page_or_pattern(text: str) -> str:
     return _web_address(text) if text.startswith(("http://", "https://")) else _re2_pattern(text)
 
@@ -69,6 +76,7 @@ WholeNumber = Annotated[int, Field(ge=1)]
 PathPrefix = Annotated[str, AfterValidator(_path_prefix)]
 PageOrPattern = Annotated[str, AfterValidator(_page_or_pattern)]
 Weight = Annotated[float, Field(gt=0)]
+MapLimit = Annotated[str, AfterValidator(_map_limit)]
 WEIGHT: Final = "a weight of more than 0"
 
 
@@ -107,6 +115,7 @@ class SettingsEntry(BaseModel):
     section_weights: dict[PathPrefix, Weight] = Field({}, description=f"path prefixes with {WEIGHT}, as {{/docs/: 3}}")
     page_weights: dict[PageOrPattern, Weight] = Field({}, description=f"URLs or RE2 patterns with {WEIGHT}")
     weights_file: str = Field("", description="the name of a file beside this one")
+    map_limits: dict[MapLimit, Annotated[float, Field(ge=0)]] = Field({}, description=f"limits by name: {MAP_LIMITS}")
 
 
 KNOWN_KEYS: Final = tuple(SettingsEntry.model_fields)

@@ -181,6 +181,20 @@ def ping(
     raise typer.Exit(ping_pages(urls or [], file=file, site=site, store=store, as_json=as_json))
 
 
+@app.command()
+def findings(
+    site: Annotated[str, typer.Argument(help="A site that was crawled, by name or an address of it.")],
+    name: Annotated[str | None, typer.Option(help="Show the rows of this finding, such as dead_link.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is wrong or remarkable on a site: dead links, redirect chains, orphans, repeated titles, and more."""
+    from pipelines.cli.findings import print_findings
+
+    raise typer.Exit(print_findings(site, name=name, store=store, as_csv=as_csv, as_json=as_json))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:
