@@ -43,6 +43,7 @@ reprocess = dg.define_asset_job(
         names.NEAR_DUPLICATES,
         names.INDEX_FEED,
         names.SITE_MAP,
+        names.MAP_CHANGES,
         names.PAGE_SCHEDULE,
     ),
     executor_def=dg.in_process_executor,

@@ -1,4 +1,4 @@
-"""The site map as a Dagster asset."""
+"""The site map as Dagster assets: the map itself, and what changed since the crawl before."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,8 @@ import dagster as dg
 
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
+from assets.site_map.checks import CHANGE_CHECKS, MAP_CHECKS, change_checks, map_checks
+from assets.site_map.site_changes import changes_of_site
 from assets.site_map.site_map import site_map_of_site
 from resources.ports import ObjectStore, QueryEngine, SiteCatalog, TableStore
 from resources.ports.catalog import MapLimits
@@ -23,6 +25,7 @@ from resources.ports.catalog import MapLimits
     ),
     kinds={"python", "duckdb", "deltalake"},
     code_version="2",
+    checks=MAP_CHECKS,
 )
 def site_map(
     context: dg.AssetExecutionContext,
@@ -34,9 +37,50 @@ def site_map(
     """Map each site."""
 
     def work(site: str) -> SiteResult:
-        limits = MapLimits(**dict(catalog.settings(site).map_limits))
+        limits = limits_of(catalog, site)
         result = site_map_of_site(site, tables, objects, engine, limits)
         summary = dg.MetadataValue.md(str(result.metadata["summary"]))
-        return SiteResult(metadata={**result.metadata, "summary": summary}, data_version=result.digest)
+        metadata = {**result.metadata, "summary": summary}
+        return SiteResult(metadata, result.digest, map_checks(result.history, limits))
 
     yield from per_site(context, names.SITE_MAP, work)
+
+
+@derived_asset(
+    key=names.MAP_CHANGES,
+    deps=[names.SITE_MAP],
+    group="map",
+    description=(
+        "What differs between the last two crawls of a site. A row of the table `map_changes` is a page that was "
+        "added, removed, moved, changed (with a diff of its text), has another status or title, or a newly dead link."
+    ),
+    kinds={"python", "duckdb", "deltalake"},
+    code_version="1",
+    checks=CHANGE_CHECKS,
+)
+def map_changes(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    objects: dg.ResourceParam[ObjectStore],
+    engine: dg.ResourceParam[QueryEngine],
+    catalog: dg.ResourceParam[SiteCatalog],
+) -> Iterator[SiteEvent]:
+    """Compare the last two crawls of each site."""
+
+    def work(site: str) -> SiteResult:
+        result = changes_of_site(site, tables, objects, engine)
+        checks = change_checks(result.counts, result.before, result.after, limits_of(catalog, site))
+        metadata = {
+            "crawl_id": result.crawl_id,
+            "before_crawl_id": result.before_crawl_id or "there is none",
+            **result.counts,
+            "changes": dg.MetadataValue.path(result.location),
+        }
+        return SiteResult(metadata, result.digest, checks)
+
+    yield from per_site(context, names.MAP_CHANGES, work)
+
+
+def limits_of(catalog: SiteCatalog, site: str) -> MapLimits:
+    """Give what counts as too much at a site."""
+    return MapLimits(**dict(catalog.settings(site).map_limits))

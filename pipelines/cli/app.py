@@ -195,6 +195,31 @@ def findings(
     raise typer.Exit(print_findings(site, name=name, store=store, as_csv=as_csv, as_json=as_json))
 
 
+@app.command()
+def diff(
+    site: Annotated[str, typer.Argument(help="A site that was crawled, by name or an address of it.")],
+    other: Annotated[
+        str | None, typer.Argument(metavar="[NEW_SITE]", help="The site that it moved to; default: the same site.")
+    ] = None,
+    before: Annotated[str | None, typer.Option(help="The earlier crawl; default: the one before the last.")] = None,
+    after: Annotated[str | None, typer.Option(help="The later crawl; default: the last one.")] = None,
+    change: Annotated[str | None, typer.Option(help="Show the rows of this change, such as moved or changed.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Show all crawls in numbers instead.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what changed between two crawls of a site, or from one site to another: added, removed, moved, changed."""
+    from pipelines.cli.diff import print_diff, print_history
+
+    if history:
+        raise typer.Exit(print_history(site, store=store, as_json=as_json))
+    code = print_diff(
+        site, other, before=before, after=after, change=change, store=store, as_csv=as_csv, as_json=as_json
+    )
+    raise typer.Exit(code)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:

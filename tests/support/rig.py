@@ -199,6 +199,7 @@ _DERIVED = {
     names.NEAR_DUPLICATES,
     names.INDEX_FEED,
     names.SITE_MAP,
+    names.MAP_CHANGES,
     names.PAGE_SCHEDULE,
 }
 
