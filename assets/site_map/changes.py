@@ -13,7 +13,7 @@ from assets import names
 from assets.schemas import MAP_CHANGES
 from assets.site_map.mapped_crawl import MappedCrawl
 from assets.site_map.moves import TextPrint, candidates, edited_texts, same_texts
-from assets.site_map.nodes import section_of
+from assets.site_map.nodes import path_of, section_of
 from assets.site_map.outcomes import LIVE, is_dead
 from assets.site_map.text_diff import text_diff
 from resources.ports import TableStore
@@ -49,7 +49,7 @@ def changes(before: MappedCrawl, after: MappedCrawl, tables: TableStore) -> pa.T
 
     Of two sites, pages are the same whose path and query are.
     """
-    place_of = (lambda key: key) if before.site == after.site else _path_of
+    place_of = (lambda key: key) if before.site == after.site else path_of
     old, new = _side(before, place_of), _side(after, place_of)
     gone, come = old.live - new.live, new.live - old.live
     stayed = old.live & new.live
@@ -139,15 +139,6 @@ def read_texts(crawl: MappedCrawl, keys: Iterable[str], tables: TableStore) -> d
 def _side(crawl: MappedCrawl, place_of: Callable[[str], str]) -> _Side:
     pages = {place_of(row["url_key"]): row for row in crawl.nodes.to_pylist()}
     return _Side(crawl, place_of, pages, frozenset(place for place, row in pages.items() if row["outcome"] in LIVE))
-
-
-def _path_of(url_key: str) -> str:
-    """Give path and query of an address.
-
-    >>> _path_of("https://a.example/b?c=d"), _path_of("https://a.example/")
-    ('b?c=d', '')
-    """
-    return url_key.partition("://")[2].partition("/")[2]
 
 
 def _moves(old: _Side, new: _Side, gone: frozenset[str], come: frozenset[str], tables: TableStore) -> list[Any]:

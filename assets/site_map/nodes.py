@@ -51,6 +51,15 @@ def site_nodes(facts: CrawlFacts, ends: Endings, hyperlinks: pa.Table, engine: Q
     return pa.Table.from_pylist(rows, schema=SITE_MAP)
 
 
+def path_of(url_key: str) -> str:
+    """Give path and query of an address.
+
+    >>> path_of("https://a.example/b?c=d"), path_of("https://a.example/")
+    ('b?c=d', '')
+    """
+    return url_key.partition("://")[2].partition("/")[2]
+
+
 def section_of(url: str) -> str:
     """Give the path prefix of a URL without its last segment.
 

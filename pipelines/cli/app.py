@@ -220,6 +220,23 @@ def diff(
     raise typer.Exit(code)
 
 
+@app.command("map")
+def site_map(
+    site: Annotated[str, typer.Argument(help="A site that was crawled, by name or an address of it.")],
+    form: Annotated[
+        str, typer.Option("--format", help="csv, json, tree, graphml, sqlite, sitemap, or redirects (with --to).")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The file to write; for csv and sitemap a folder.")],
+    crawl_id: Annotated[str | None, typer.Option("--crawl", help="Which crawl; default: the last.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="For redirects: the site that it moves to.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Write the map of a site for other programs: spreadsheets, mind maps, graph tools, SQL, search engines."""
+    from pipelines.cli.site_map import map_format, write_map
+
+    raise typer.Exit(write_map(site, map_format(form), out, crawl_id=crawl_id, to=to, store=store))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:
