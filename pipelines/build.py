@@ -12,7 +12,7 @@ from assets.dedup.asset import exact_duplicates, near_duplicates
 from assets.extract.asset import pages
 from assets.feed.asset import index_feed
 from assets.recrawl.asset import page_schedule_asset
-from assets.site_map.asset import map_changes, site_map
+from assets.site_map.asset import map_changes, map_report, site_map
 from assets.url.scope import seeds_outside_scope
 from pipelines.automation import derive_after_crawl, with_automation
 from pipelines.catalog import crawl_again, watch_sites_file
@@ -32,7 +32,7 @@ def build(deployment: Deployment) -> dg.Definitions:
     warn_of_seeds_outside_scope(deployment.resources["catalog"])
     crawl, refresh = crawl_asset(deployment.settings.max_depth), refresh_asset()
     page_schedule = page_schedule_asset(deployment.settings.requests_per_day)
-    derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map, map_changes, page_schedule]
+    derived = [pages, exact_duplicates, near_duplicates, index_feed, site_map, map_changes, map_report, page_schedule]
     resources = {
         **deployment.resources,
         BACKGROUND: run_background,

@@ -44,6 +44,7 @@ reprocess = dg.define_asset_job(
         names.INDEX_FEED,
         names.SITE_MAP,
         names.MAP_CHANGES,
+        names.MAP_REPORT,
         names.PAGE_SCHEDULE,
     ),
     executor_def=dg.in_process_executor,

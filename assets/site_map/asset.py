@@ -7,6 +7,8 @@ import dagster as dg
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
 from assets.site_map.checks import CHANGE_CHECKS, MAP_CHECKS, change_checks, map_checks
+from assets.site_map.metadata import report_metadata
+from assets.site_map.report import report_of_site
 from assets.site_map.site_changes import changes_of_site
 from assets.site_map.site_map import site_map_of_site
 from resources.ports import ObjectStore, QueryEngine, SiteCatalog, TableStore
@@ -79,6 +81,32 @@ def map_changes(
         return SiteResult(metadata, result.digest, checks)
 
     yield from per_site(context, names.MAP_CHANGES, work)
+
+
+@derived_asset(
+    key=names.MAP_REPORT,
+    deps=[names.SITE_MAP, names.MAP_CHANGES],
+    group="map",
+    description=(
+        "A page to look at for each crawl: summary, charts, findings, changes, a tree of the site, politeness in "
+        "numbers. One HTML file that needs no network, with CSV files beside it."
+    ),
+    kinds={"python", "html"},
+    code_version="1",
+)
+def map_report(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    objects: dg.ResourceParam[ObjectStore],
+    engine: dg.ResourceParam[QueryEngine],
+) -> Iterator[SiteEvent]:
+    """Write the report of each site."""
+
+    def work(site: str) -> SiteResult:
+        report = report_of_site(site, tables, objects, engine)
+        return SiteResult(report_metadata(report), report.digest)
+
+    yield from per_site(context, names.MAP_REPORT, work)
 
 
 def limits_of(catalog: SiteCatalog, site: str) -> MapLimits:

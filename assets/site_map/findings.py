@@ -80,4 +80,5 @@ def site_findings(evidence: Evidence) -> pa.Table:
 
 def meaning_of(kind: Finding) -> str:
     """Say in a sentence what the rows of a kind are."""
-    return (QUERIES[kind].__doc__ or "").partition("\n")[0].removeprefix("Give ").rstrip(".")
+    sentence = (QUERIES[kind].__doc__ or "").partition("\n")[0].removeprefix("Give ").rstrip(".")
+    return sentence[:1].upper() + sentence[1:]

@@ -30,7 +30,7 @@ def deepest_pages(evidence: Evidence) -> Rows:
 
 
 def deep_pages(evidence: Evidence) -> Rows:
-    """Give all live pages that are farther from a seed than the limit, likewise."""
+    """Give the live pages that are farther from a seed than the limit, with the page before them and their depth."""
     return _deep(evidence, evidence.limits.deep_page_hops)
 
 

@@ -237,6 +237,19 @@ def site_map(
     raise typer.Exit(write_map(site, map_format(form), out, crawl_id=crawl_id, to=to, store=store))
 
 
+@app.command()
+def report(
+    site: Annotated[str, typer.Argument(help="A site that was crawled, by name or an address of it.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Also write the page to this file.")] = None,
+    is_shown: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    store: StoreOption = None,
+) -> None:
+    """Write the report of a site's last crawl: one HTML page that needs no network."""
+    from pipelines.cli.report import write_report
+
+    raise typer.Exit(write_report(site, out=out, is_shown=is_shown, store=store))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:

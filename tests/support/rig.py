@@ -200,6 +200,7 @@ _DERIVED = {
     names.INDEX_FEED,
     names.SITE_MAP,
     names.MAP_CHANGES,
+    names.MAP_REPORT,
     names.PAGE_SCHEDULE,
 }
 
