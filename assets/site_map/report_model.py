@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from posixpath import commonpath
 from typing import Any, Final
 
 import pyarrow as pa
@@ -163,7 +164,8 @@ def _largest_sections(sections: Sequence[Row]) -> list[Bar]:
         if own[0]["section"] in below:
             below[own[0]["section"]] = []
     largest_first = sorted(shown, key=lambda row: (-row["pages"], row["section"]))[:BARS_MAX]
-    return _bars([(row["section"], row["pages"]) for row in largest_first])
+    around = commonpath([row["section"] for row in largest_first]).rstrip("/") if len(largest_first) > 1 else ""
+    return _bars([(row["section"].removeprefix(around), row["pages"]) for row in largest_first])
 
 
 def _time_classes(times_ms: Iterable[int]) -> list[tuple[str, int]]:

@@ -250,6 +250,20 @@ def report(
     raise typer.Exit(write_report(site, out=out, is_shown=is_shown, store=store))
 
 
+@app.command()
+def metrics(
+    sites: Annotated[
+        list[str] | None, typer.Argument(metavar="[SITE]...", help="Sites that were crawled; default: all.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write them to this file, for a collector.")] = None,
+    store: StoreOption = None,
+) -> None:
+    """Print the last crawl of each site as Prometheus metrics."""
+    from pipelines.cli.metrics import print_metrics
+
+    raise typer.Exit(print_metrics(sites or [], out=out, store=store))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, on this process's arguments by default; errors that can be mended are one sentence."""
     try:
