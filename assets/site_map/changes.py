@@ -14,7 +14,7 @@ from assets.schemas import MAP_CHANGES
 from assets.site_map.mapped_crawl import MappedCrawl
 from assets.site_map.moves import TextPrint, candidates, edited_texts, same_texts
 from assets.site_map.nodes import path_of, section_of
-from assets.site_map.outcomes import LIVE, is_dead
+from assets.site_map.outcomes import LIVE, NOT_MODIFIED, is_dead
 from assets.site_map.text_diff import text_diff
 from resources.ports import TableStore
 
@@ -202,4 +202,7 @@ def _dead_links(side: _Side) -> list[tuple[str, str, str, str]]:
 
 
 def _status(page: Row | None) -> str:
+    # A 304 says that the answer would have been the one from before.
+    if page is not None and page["outcome"] == NOT_MODIFIED:
+        return "200"
     return "" if page is None else str(page["status"] or page["outcome"])

@@ -13,6 +13,7 @@ MAX_DISTANCE: Final = 10  # differing bits of the fingerprints of a candidate
 MIN_FEATURES: Final = 32  # texts of fewer shingles are alike by chance
 MIN_SIMILARITY: Final = 0.6
 _ROWS_AT_ONCE: Final = 256
+_SAME_TEXTS_MAX: Final = 10_000  # pairs of pages with one text
 _CANDIDATES: Final = 3  # texts are read of so many a page
 
 
@@ -38,17 +39,23 @@ class Move:
 
 def same_texts(before: Sequence[TextPrint], after: Sequence[TextPrint]) -> list[Move]:
     """Join pages of equal text, each once; of several the one whose address is most alike."""
-    places: dict[str, list[TextPrint]] = {}
-    for page in after:
-        if page.text_digest:
-            places.setdefault(page.text_digest, []).append(page)
+    places: dict[str, tuple[list[TextPrint], list[TextPrint]]] = {}
+    for side, pages in enumerate((before, after)):
+        for page in pages:
+            if page.text_digest:
+                places.setdefault(page.text_digest, ([], []))[side].append(page)
     moves = []
-    for page in before:
-        if left := places.get(page.text_digest):
-            best = max(left, key=lambda other: (_shared_ending(page.url, other.url), other.url))
-            left.remove(best)
-            moves.append(Move(page, best, 1.0))
-    return moves
+    for old, new in places.values():
+        # A text that stands at many addresses, as an empty page does, says of none where it went.
+        if not 0 < len(old) * len(new) <= _SAME_TEXTS_MAX:
+            continue
+        pairs = [(_likeness(one.url, other.url), one, other) for one in old for other in new]
+        taken: set[str] = set()
+        for _, one, other in sorted(pairs, key=lambda pair: (pair[0], pair[1].url, pair[2].url), reverse=True):
+            if taken.isdisjoint((f"0{one.url_key}", f"1{other.url_key}")):
+                taken |= {f"0{one.url_key}", f"1{other.url_key}"}
+                moves.append(Move(one, other, 1.0))
+    return sorted(moves, key=lambda move: move.before.url)
 
 
 def candidates(before: Sequence[TextPrint], after: Sequence[TextPrint]) -> list[tuple[TextPrint, TextPrint]]:
@@ -104,10 +111,11 @@ def _jaccard(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> float:
     return shared / together if together else 0.0
 
 
-def _shared_ending(one: str, other: str) -> int:
-    length = 0
-    for first, second in zip(reversed(one), reversed(other), strict=False):
-        if first != second:
-            break
-        length += 1
-    return length
+def _likeness(one: str, other: str) -> tuple[int, int]:
+    """Give how many characters two addresses share at their ends, and at their beginnings."""
+    return _shared(one[::-1], other[::-1]), _shared(one, other)
+
+
+def _shared(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (first, second) in pairs if first != second), min(len(one), len(other)))

@@ -9,6 +9,7 @@ from assets.markup.fingerprint import shingles, simhash, text_digest
 from assets.schemas import CRAWLS, FETCHES, PAGES
 from assets.site_map.changes import Change, changes, counts_by_kind
 from assets.site_map.mapped_crawl import map_crawl
+from assets.site_map.moves import TextPrint, same_texts
 from assets.site_map.text_diff import LINES_MAX, text_diff
 from resources.duckdb_engine import DuckDBEngine
 from resources.errors import StageMissing
@@ -94,12 +95,25 @@ def test_a_crawl_that_found_the_same_changed_nothing(crawls: tuple[Crawl, Crawl]
     for crawl in crawls:
         shown(crawl, "/", "home", "/dead")
         crawl.asked("/dead", outcome="gone", status=404)
+        is_second = crawl is crawls[1]
+        crawl.asked("/kept", outcome="not_modified" if is_second else "fetched", status=304 if is_second else 200)
     for crawl in crawls:
         crawl.add(names.T_CRAWLS, CRAWLS, stage="crawl_report", at=START)
     engine = DuckDBEngine()
     one, other = (map_crawl(SITE, crawl.tables, engine, crawl.crawl_id) for crawl in crawls)
     rows = changes(one, other, crawls[0].tables)
     assert counts_by_kind(rows) == dict.fromkeys(Change, 0)
+
+
+def test_of_several_copies_of_a_text_the_one_at_the_likest_address_moved() -> None:
+    def at(*urls: str) -> list[TextPrint]:
+        return [TextPrint(url, url, "digest", None, 0) for url in urls]
+
+    moves = same_texts(at("/da/caching", "/en/caching", "/ja/caching"), at("/en/moved/caching", "/x"))
+    assert [(move.before.url, move.after.url) for move in moves] == [
+        ("/en/caching", "/en/moved/caching"),
+        ("/ja/caching", "/x"),
+    ]
 
 
 def test_pages_of_two_sites_are_the_same_by_path() -> None:
