@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import pyarrow.compute as pc
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -44,8 +45,10 @@ def report_of_site(site: str, tables: TableStore, objects: ObjectStore, engine: 
     if not history:
         raise StageMissing(f"{site}: there is no map; materialize {names.SITE_MAP.to_user_string()} first")
     crawl = map_crawl(site, tables, engine, history[-1]["crawl_id"])
-    findings = tables.read(names.T_FINDINGS, sites=[site])
-    changes = tables.read(names.T_MAP_CHANGES, sites=[site])
+    # Both hold one crawl, which may be another one when only one of the assets was materialized.
+    of_crawl = pc.field("crawl_id") == crawl.crawl_id
+    findings = tables.read(names.T_FINDINGS, sites=[site], where=of_crawl)
+    changes = tables.read(names.T_MAP_CHANGES, sites=[site], where=of_crawl)
     befores: Sequence[str] = changes["before_crawl_id"].to_pylist()
     before = befores[0] if befores else (history[-2]["crawl_id"] if len(history) > 1 else "")
     model = report_model(crawl, findings, changes, before, history)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 OWN_PAGES_MAX: Final = 100  # listed of a section; the rest is in a file
 _OPEN_LEVELS: Final = 2
+_MOST: Final = 0.8  # of a site's pages
 _DEPTH_MAX: Final = 64  # sections within each other that are drawn; browsers flatten what is deeper than some 500
 
 
@@ -34,19 +35,23 @@ def tree_steps(sections: pa.Table, live: pa.Table) -> Iterator[TreeStep]:
     for row in ordered.to_pylist():
         own[row["section"]].append((row["title"].strip() or row["url"].rpartition("/")[2] or row["url"], row["url"]))
     open_sections: list[str] = []
-    for row in sections.sort_by("section").to_pylist():
+    ordered_sections = sections.sort_by("section")
+    pages = ordered_sections["pages"][0].as_py() if sections.num_rows else 0
+    for row in ordered_sections.to_pylist():
         while open_sections and not row["section"].startswith(open_sections[-1]):
             open_sections.pop()
             yield TreeStep(is_end=True)
         if len(open_sections) >= _DEPTH_MAX:
             continue
-        yield _begin(row, own[row["section"]], len(open_sections))
+        # What parts the site is shown at once, however deep it lies.
+        is_open = len(open_sections) < _OPEN_LEVELS or row["pages"] >= _MOST * pages
+        yield _begin(row, own[row["section"]], is_open=is_open)
         open_sections.append(row["section"])
     for _ in open_sections:
         yield TreeStep(is_end=True)
 
 
-def _begin(row: dict[str, Any], pages: list[tuple[str, str]], level: int) -> TreeStep:
+def _begin(row: dict[str, Any], pages: list[tuple[str, str]], *, is_open: bool) -> TreeStep:
     name = row["section"].rstrip("/").rpartition("/")[2] + "/"
     return TreeStep(
         is_end=False,
@@ -55,5 +60,5 @@ def _begin(row: dict[str, Any], pages: list[tuple[str, str]], level: int) -> Tre
         dead=row["dead_share"],
         own=pages[:OWN_PAGES_MAX],
         more=max(len(pages) - OWN_PAGES_MAX, 0),
-        is_open=level < _OPEN_LEVELS,
+        is_open=is_open,
     )
