@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from assets.site_map.mapped_crawl import MappedCrawl
+
 # A spreadsheet would run a cell that starts like this. The texts come from strangers.
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -21,6 +23,17 @@ def csv_bytes(table: pa.Table) -> bytes:
         columns = [_cells(column) for column in batch.columns]
         writer.writerows(zip(*columns, strict=True))
     return out.getvalue().encode()
+
+
+def csv_files(crawl: MappedCrawl) -> dict[str, bytes]:
+    """Give the tables of a mapped crawl as CSV files, by name."""
+    return {
+        "pages.csv": csv_bytes(crawl.nodes),
+        "links.csv": links_csv(crawl.hyperlinks),
+        "resources.csv": csv_bytes(crawl.resources),
+        "redirects.csv": csv_bytes(crawl.redirects),
+        "sections.csv": csv_bytes(crawl.sections),
+    }
 
 
 def links_csv(hyperlinks: pa.Table) -> bytes:

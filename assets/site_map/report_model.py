@@ -158,11 +158,9 @@ def _largest_sections(sections: Sequence[Row]) -> list[Bar]:
         inner = below.get(largest["section"], [])
         if not inner or largest["own_pages"] > largest["pages"] / 2 or largest["pages"] < sections[0]["pages"] / 3:
             break
-        own = [{"section": largest["section"], "pages": largest["own_pages"], "own_pages": largest["own_pages"]}]
-        others = [row for row in shown if row is not largest]
-        shown = [*others, *inner, *(own if largest["own_pages"] else [])]
-        if own[0]["section"] in below:
-            below[own[0]["section"]] = []
+        own = [{**largest, "pages": largest["own_pages"]}] if largest["own_pages"] else []
+        shown = [*(row for row in shown if row is not largest), *inner, *own]
+        below[largest["section"]] = []
     largest_first = sorted(shown, key=lambda row: (-row["pages"], row["section"]))[:BARS_MAX]
     around = commonpath([row["section"] for row in largest_first]).rstrip("/") if len(largest_first) > 1 else ""
     return _bars([(row["section"].removeprefix(around), row["pages"]) for row in largest_first])

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from assets import names
 from assets.site_map.crawl_facts import CrawlFacts
 from assets.site_map.evidence import Evidence, read_standing
-from assets.site_map.exports import csv_bytes, links_csv, tree_json
+from assets.site_map.exports import csv_bytes, csv_files, tree_json
 from assets.site_map.findings import Finding, site_findings
 from assets.site_map.history import history_row, remember
 from assets.site_map.mapped_crawl import map_crawl
@@ -47,11 +47,7 @@ def site_map_of_site(
     findings = site_findings(Evidence(crawl, standing, limits or MapLimits(), engine))
     prefix = names.report_prefix(site, crawl.crawl_id)
     files = {
-        "pages.csv": csv_bytes(crawl.nodes),
-        "links.csv": links_csv(crawl.hyperlinks),
-        "resources.csv": csv_bytes(crawl.resources),
-        "redirects.csv": csv_bytes(crawl.redirects),
-        "sections.csv": csv_bytes(crawl.sections),
+        **csv_files(crawl),
         "findings.csv": csv_bytes(findings),
         "tree.json": tree_json(site, crawl.nodes),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from assets.site_map.exports import csv_bytes, links_csv, tree_json
+from assets.site_map.exports import csv_bytes, csv_files, tree_json
 from assets.site_map.graph_exports import graphml, map_json, write_sqlite
 from assets.site_map.mapped_crawl import MappedCrawl, map_crawl
 from assets.site_map.sitemap_export import redirect_map, sitemap_files
@@ -75,14 +75,7 @@ def write_map(
 
 def _write_map(crawl: MappedCrawl, form: MapFormat, out: Path) -> list[Path]:
     if form is MapFormat.CSV:
-        files = {
-            "pages.csv": csv_bytes(crawl.nodes),
-            "links.csv": links_csv(crawl.hyperlinks),
-            "resources.csv": csv_bytes(crawl.resources),
-            "redirects.csv": csv_bytes(crawl.redirects),
-            "sections.csv": csv_bytes(crawl.sections),
-        }
-        return _write_folder(out, files)
+        return _write_folder(out, csv_files(crawl))
     if form is MapFormat.SITEMAP:
         urls = crawl.nodes["url"].to_pylist()
         base = "/".join(urls[0].split("/", 3)[:3]) + "/" if urls else ""
