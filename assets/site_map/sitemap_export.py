@@ -66,6 +66,10 @@ def redirect_map(old: MappedCrawl, new: MappedCrawl, tables: TableStore) -> pa.T
     after = text_prints(new)
     same = same_texts(before, after)
     found |= {move.before.url: (move.after.url, 1.0, "same text") for move in same}
+    # Copies of one text may all lead to the page that is left of them.
+    left = {page.text_digest: page.url for page in reversed(after) if page.text_digest}
+    copies = [page for page in before if page.url not in found and page.text_digest in left]
+    found |= {page.url: (left[page.text_digest], 1.0, "same text") for page in copies}
     pairs = candidates([page for page in before if page.url not in found], after)
     texts = {
         **{(0, key): text for key, text in read_texts(old, {one.url_key for one, _ in pairs}, tables).items()},

@@ -90,7 +90,10 @@ def test_a_sitemap_names_what_searching_may_find() -> None:
 
 def test_a_redirect_map_leads_old_pages_to_new_ones() -> None:
     tables = MemoryTables()
-    for crawl_id, pages in (("1", {"/same": "x", "/moved": "y", "/lost": "z"}), ("2", {"/same": "w", "/new": "y"})):
+    for crawl_id, pages in (
+        ("1", {"/same": "x", "/moved": "y", "/moved/copy": "y", "/lost": "z"}),
+        ("2", {"/same": "w", "/new": "y"}),
+    ):
         crawl = Crawl(crawl_id, tables=tables)
         for path, digest in pages.items():
             crawl.frontier(path)
@@ -105,5 +108,6 @@ def test_a_redirect_map_leads_old_pages_to_new_ones() -> None:
     assert [tuple(str(cell).replace(HOST, "") for cell in row.values()) for row in rows] == [
         ("/lost", "", "None", "", "/Lost"),
         ("/moved", "/new", "1.0", "same text", "/Moved"),
+        ("/moved/copy", "/new", "1.0", "same text", "/Moved/Copy"),
         ("/same", "/same", "None", "same path", "/Same"),
     ]
