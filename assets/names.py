@@ -18,6 +18,8 @@ NEAR_DUPLICATES: Final = dg.AssetKey(["content", "near_duplicates"])
 INDEX_FEED: Final = dg.AssetKey(["feed", "index_feed"])
 CHUNKS: Final = dg.AssetKey(["feed", "chunks"])
 SITE_MAP: Final = dg.AssetKey(["map", "site_map"])
+MAP_CHANGES: Final = dg.AssetKey(["map", "changes"])
+MAP_REPORT: Final = dg.AssetKey(["map", "report"])
 PAGE_SCHEDULE: Final = dg.AssetKey(["recrawl", "page_schedule"])
 
 
@@ -99,6 +101,11 @@ T_FEED_STATE: Final = "feed_state"
 T_CHUNK_STATE: Final = "chunk_state"
 T_SITE_MAP: Final = "site_map"
 T_FINDINGS: Final = "findings"
+T_MAP_RESOURCES: Final = "map_resources"
+T_MAP_REDIRECTS: Final = "map_redirects"
+T_MAP_SECTIONS: Final = "map_sections"
+T_MAP_HISTORY: Final = "map_history"
+T_MAP_CHANGES: Final = "map_changes"
 T_PAGE_SCHEDULE: Final = "page_schedule"
 T_SITE_SCHEDULE: Final = "site_schedule"
 T_PINGS: Final = "pings"

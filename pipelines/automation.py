@@ -34,6 +34,8 @@ _ON_ANY_REPORT: Final = _eager("on_new_crawl_or_refresh_report", names.CRAWL_REP
 CONDITIONS: Final[dict[dg.AssetKey, dg.AutomationCondition[Any]]] = {
     names.PAGES: _ON_ANY_REPORT,
     names.SITE_MAP: _eager("on_new_crawl_report", names.CRAWL_REPORT),
+    names.MAP_CHANGES: _eager("eager"),
+    names.MAP_REPORT: _eager("eager"),
     names.EXACT_DUPLICATES: _eager("eager"),
     names.NEAR_DUPLICATES: _eager("eager"),
     names.INDEX_FEED: _eager("eager"),

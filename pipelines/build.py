@@ -13,7 +13,7 @@ from assets.extract.asset import pages
 from assets.feed.asset import index_feed
 from assets.feed.chunks import chunks_asset
 from assets.recrawl.asset import page_schedule_asset
-from assets.site_map.asset import site_map
+from assets.site_map.asset import map_changes, map_report, site_map
 from assets.url.scope import seeds_outside_scope
 from pipelines.alerts import alert_of_failures
 from pipelines.automation import derive_after_crawl, with_automation
@@ -38,7 +38,8 @@ def build(deployment: Deployment) -> dg.Definitions:
     crawl, refresh = crawl_asset(deployment.settings.max_depth), refresh_asset()
     page_schedule = page_schedule_asset(deployment.settings.requests_per_day)
     feeds = [index_feed, *([chunks_asset(deployment.settings.chunks)] if deployment.settings.chunks else [])]
-    derived = [pages, exact_duplicates, near_duplicates, *feeds, site_map, page_schedule]
+    maps = [site_map, map_changes, map_report]
+    derived = [pages, exact_duplicates, near_duplicates, *feeds, *maps, page_schedule]
     resources = {
         **deployment.resources,
         BACKGROUND: run_background,

@@ -43,6 +43,8 @@ reprocess = dg.define_asset_job(
         names.EXACT_DUPLICATES,
         names.NEAR_DUPLICATES,
         names.SITE_MAP,
+        names.MAP_CHANGES,
+        names.MAP_REPORT,
         names.PAGE_SCHEDULE,
     )
     | FEED,

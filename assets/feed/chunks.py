@@ -19,9 +19,11 @@ def chunks_asset(size: ChunkSize) -> dg.AssetsDefinition:
         deps=[names.INDEX_FEED],
         group="feed",
         description="The documents of the index feed cut into pieces for retrieval, along their headings: numbered "
-        "upserts and tombstones with stable ids and offsets, as NDJSON in the store, for whoever keeps a vector index.",
+        "upserts and tombstones with stable ids and offsets, as NDJSON in the store. A row of the table `chunk_state` "
+        "is one piece that was fed. Read by whoever keeps a vector index.",
         kinds={"python", "json"},
         code_version=f"{CHUNKER_VERSION}-{size.most}-{size.unit}",
+        tables=(names.T_CHUNK_STATE,),
     )
     def chunks(
         context: dg.AssetExecutionContext,

@@ -24,6 +24,7 @@ from assets.schemas.crawling import (
     SITEMAP_ENTRIES,
     SITEMAP_FILES,
 )
+from assets.schemas.mapping import MAP_CHANGES, MAP_HISTORY, MAP_REDIRECTS, MAP_RESOURCES, MAP_SECTIONS
 from assets.schemas.recrawl import PAGE_SCHEDULE, PINGS, SITE_SCHEDULE
 from assets.schemas.serving import (
     ALIASES,
@@ -62,6 +63,11 @@ TABLES: Final[dict[str, pa.Schema]] = {
     names.T_CHUNK_STATE: CHUNK_STATE,
     names.T_SITE_MAP: SITE_MAP,
     names.T_FINDINGS: FINDINGS,
+    names.T_MAP_RESOURCES: MAP_RESOURCES,
+    names.T_MAP_REDIRECTS: MAP_REDIRECTS,
+    names.T_MAP_SECTIONS: MAP_SECTIONS,
+    names.T_MAP_HISTORY: MAP_HISTORY,
+    names.T_MAP_CHANGES: MAP_CHANGES,
     names.T_PAGE_SCHEDULE: PAGE_SCHEDULE,
     names.T_SITE_SCHEDULE: SITE_SCHEDULE,
     names.T_PINGS: PINGS,
@@ -80,6 +86,11 @@ __all__ = [
     "FRONTIER",
     "HYPERLINK",
     "LINKS",
+    "MAP_CHANGES",
+    "MAP_HISTORY",
+    "MAP_REDIRECTS",
+    "MAP_RESOURCES",
+    "MAP_SECTIONS",
     "MIRRORS",
     "NEAR_DUPLICATES",
     "NEAR_PAIRS",

@@ -127,6 +127,19 @@ SITE_MAP = pa.schema(
         column("in_links", pa.int64(), "pages that link here", unit="pages"),
         column("out_links", pa.int64(), "distinct pages that it links", unit="pages"),
         column("words", pa.int64(), "words of visible text", unit="words"),
+        column("forms", pa.int32(), "forms"),
+        column("iframes", pa.int32(), "iframes"),
+        column("scripts", pa.int32(), "script elements"),
+        column("videos", pa.int32(), "video elements"),
+        column("images", pa.int32(), "img elements"),
+        column("flags", pa.list_(pa.string()), "of the text, as in pages; noindex also by robots meta or header"),
+        column("canonical_key", pa.string(), "url_key of the declared canonical; empty when there is none"),
+        column("payload_digest", pa.string(), "of the bytes; empty when there are none"),
+        column("text_digest", pa.string(), "of the text; empty when there is none, or it was not extracted"),
+        column("changed_at", UTC_TIME, "when it last changed, as the page or its server says", optional=True),
+        column("page_rank", pa.float64(), "PageRank by the links of the site; that of all pages is 1"),
+        column("hub", pa.float64(), "how good the pages are that it links (HITS), 0..1"),
+        column("authority", pa.float64(), "how good the pages are that link it (HITS), 0..1"),
     ]
 )
 
@@ -134,7 +147,7 @@ FINDINGS = pa.schema(
     [
         SITE,
         CRAWL_ID,
-        column("finding", pa.string(), "dead_link, redirect_chain, orphan, deepest_page or most_used_resource"),
+        column("finding", pa.string(), "what it is: a Finding of the site map room, such as dead_link or orphan"),
         URL,
         column("on_url", pa.string(), "the page that holds it; empty when none does"),
         column("detail", pa.string(), "anchor text, chain, or count"),

@@ -7,7 +7,9 @@ import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from assets.schemas import HYPERLINK, RESOURCE
+from assets.schemas import HYPERLINK, MAP_RESOURCES, RESOURCE
+from assets.site_map.crawl_facts import CrawlFacts
+from resources.ports import QueryEngine
 
 
 def hyperlinks(links: pa.Table, aliases: Mapping[str, str]) -> pa.Table:
@@ -34,15 +36,26 @@ def hyperlinks(links: pa.Table, aliases: Mapping[str, str]) -> pa.Table:
 
 
 def resources(links: pa.Table) -> pa.Table:
-    """Give one row a page and resource: ``from_key, url, kind``."""
+    """Give one row a page and resource: ``from_key, from_url, url, kind, count``."""
     rows, found = _flattened(links, "resources", RESOURCE)
     return pa.table(
         {
             "from_key": links["url_key"].combine_chunks().take(rows),
+            "from_url": links["url"].combine_chunks().take(rows),
             "url": found.field("url"),
             "kind": found.field("kind"),
+            "count": found.field("count"),
         }
     )
+
+
+def resource_rows(facts: CrawlFacts, resources: pa.Table, engine: QueryEngine) -> pa.Table:
+    """Make the rows of ``map_resources``, the most used first."""
+    uses = ibis.memtable(resources)
+    found = uses.group_by("url").agg(kind=uses.kind.min(), pages=uses.from_key.nunique(), uses=uses["count"].sum())
+    rows = engine.run(found.order_by([found.pages.desc(), found.url])).to_pylist()
+    common = {"site": facts.site, "crawl_id": facts.crawl_id, "status": None, "outcome": ""}
+    return pa.Table.from_pylist([{**common, **row} for row in rows], schema=MAP_RESOURCES)
 
 
 def page_pairs(edges: ir.Table) -> ir.Table:

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from assets.site_map.mapped_crawl import MappedCrawl
+
 # A spreadsheet would run a cell that starts like this. The texts come from strangers.
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -23,9 +25,21 @@ def csv_bytes(table: pa.Table) -> bytes:
     return out.getvalue().encode()
 
 
+def csv_files(crawl: MappedCrawl) -> dict[str, bytes]:
+    """Give the tables of a mapped crawl as CSV files, by name."""
+    return {
+        "pages.csv": csv_bytes(crawl.nodes),
+        "links.csv": links_csv(crawl.hyperlinks),
+        "resources.csv": csv_bytes(crawl.resources),
+        "redirects.csv": csv_bytes(crawl.redirects),
+        "sections.csv": csv_bytes(crawl.sections),
+    }
+
+
 def links_csv(hyperlinks: pa.Table) -> bytes:
-    """Write the hyperlinks as CSV: from, to, anchor, rel, kind."""
+    """Write the hyperlinks as CSV: from, to, anchor, rel, kind, and the place in document order."""
     columns = {"from": "from_url", "to": "to_url", "anchor": "anchor", "rel": "rel", "kind": "kind"}
+    columns["position"] = "position"
     return csv_bytes(pa.table({title: hyperlinks[name] for title, name in columns.items()}))
 
 
@@ -53,7 +67,9 @@ def tree_json(site: str, nodes: pa.Table) -> bytes:
 
 def _cells(column: pa.Array) -> Iterable[Any]:
     cells: Sequence[Any] = column.to_pylist()
-    if not pa.types.is_string(column.type):
+    if pa.types.is_list(column.type):
+        cells = [None if cell is None else " ".join(map(str, cell)) for cell in cells]
+    elif not pa.types.is_string(column.type):
         return cells
     return [f"'{cell}" if cell is not None and cell.startswith(_FORMULA_STARTS) else cell for cell in cells]
 

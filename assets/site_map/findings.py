@@ -1,131 +1,84 @@
-"""Findings: what is wrong or remarkable on a site, one row each."""
+"""Findings: what is wrong or remarkable on a site, one row each. Each kind is a query with a plain name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Final
 
-import ibis
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from assets.schemas import FINDINGS
-from assets.site_map.crawl_facts import CrawlFacts
-from assets.site_map.edges import page_pairs
-from assets.site_map.outcomes import LIVE, is_dead
-from assets.site_map.redirects import Chain, Endings
-from resources.ports import QueryEngine
-
-TOP: Final = 10
+from assets.site_map import index_findings, link_findings, page_findings
+from assets.site_map.evidence import Evidence, Rows
 
 
 class Finding(StrEnum):
     """The kinds of findings, in the order in which people read them."""
 
-    DEAD_LINK = "dead_link"  # a page that is gone, and a page that links it
-    REDIRECT_CHAIN = "redirect_chain"  # a link that is redirected, and where it ends
-    ORPHAN = "orphan"  # in a sitemap.xml, but linked by no other page
-    DEEPEST_PAGE = "deepest_page"  # one of the live pages that are farthest from a seed
-    MOST_USED_RESOURCE = "most_used_resource"  # one of the files that most pages use
+    DEAD_LINK = "dead_link"
+    DEAD_RESOURCE = "dead_resource"
+    SOFT_404 = "soft_404"
+    REDIRECT_CHAIN = "redirect_chain"
+    REDIRECT_TO_HOME = "redirect_to_home"
+    ORPHAN = "orphan"
+    CANONICAL_CONFLICT = "canonical_conflict"
+    NOINDEX_IN_SITEMAP = "noindex_in_sitemap"
+    LINKED_NOT_INDEXABLE = "linked_not_indexable"
+    HREFLANG_WITHOUT_RETURN = "hreflang_without_return"
+    MIXED_CONTENT = "mixed_content"
+    MISSING_TITLE = "missing_title"
+    REPEATED_TITLE = "repeated_title"
+    MISSING_DESCRIPTION = "missing_description"
+    REPEATED_DESCRIPTION = "repeated_description"
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    OLD_VERSION = "old_version"
+    STALE_SECTION = "stale_section"
+    DEEP_PAGE = "deep_page"
+    DEEPEST_PAGE = "deepest_page"
+    HEAVY_PAGE = "heavy_page"
+    MANY_SCRIPTS = "many_scripts"
+    MOST_USED_RESOURCE = "most_used_resource"
 
 
-def site_findings(
-    facts: CrawlFacts,
-    ends: Endings,
-    chains: Sequence[Chain],
-    *,
-    nodes: pa.Table,
-    hyperlinks: pa.Table,
-    resources: pa.Table,
-    engine: QueryEngine,
-) -> pa.Table:
-    """Make the rows of ``findings``: by kind, then the most important first."""
-    found = {
-        Finding.DEAD_LINK: dead_links(nodes, hyperlinks, engine),
-        Finding.REDIRECT_CHAIN: redirect_chains(chains, hyperlinks, engine),
-        Finding.ORPHAN: orphans(facts, ends, nodes, hyperlinks, engine),
-        Finding.DEEPEST_PAGE: deepest_pages(nodes),
-        Finding.MOST_USED_RESOURCE: most_used_resources(resources, engine),
+QUERIES: Final[Mapping[Finding, Callable[[Evidence], Rows]]] = MappingProxyType(
+    {
+        Finding.DEAD_LINK: link_findings.dead_links,
+        Finding.DEAD_RESOURCE: link_findings.dead_resources,
+        Finding.SOFT_404: page_findings.soft_404s,
+        Finding.REDIRECT_CHAIN: link_findings.redirect_chains,
+        Finding.REDIRECT_TO_HOME: link_findings.redirects_to_home,
+        Finding.ORPHAN: link_findings.orphans,
+        Finding.CANONICAL_CONFLICT: index_findings.canonical_conflicts,
+        Finding.NOINDEX_IN_SITEMAP: index_findings.noindex_in_sitemap,
+        Finding.LINKED_NOT_INDEXABLE: index_findings.linked_not_indexable,
+        Finding.HREFLANG_WITHOUT_RETURN: link_findings.hreflang_without_return,
+        Finding.MIXED_CONTENT: index_findings.mixed_content,
+        Finding.MISSING_TITLE: page_findings.missing_titles,
+        Finding.REPEATED_TITLE: page_findings.repeated_titles,
+        Finding.MISSING_DESCRIPTION: page_findings.missing_descriptions,
+        Finding.REPEATED_DESCRIPTION: page_findings.repeated_descriptions,
+        Finding.EXACT_DUPLICATE: page_findings.exact_duplicates,
+        Finding.NEAR_DUPLICATE: page_findings.near_duplicates,
+        Finding.OLD_VERSION: page_findings.old_versions,
+        Finding.STALE_SECTION: page_findings.stale_sections,
+        Finding.DEEP_PAGE: page_findings.deep_pages,
+        Finding.DEEPEST_PAGE: page_findings.deepest_pages,
+        Finding.HEAVY_PAGE: page_findings.heavy_pages,
+        Finding.MANY_SCRIPTS: page_findings.script_pages,
+        Finding.MOST_USED_RESOURCE: page_findings.most_used_resources,
     }
-    rows = [
-        {"site": facts.site, "crawl_id": facts.crawl_id, "finding": kind.value, **row}
-        for kind in Finding
-        for row in found[kind]
-    ]
+)
+
+
+def site_findings(evidence: Evidence) -> pa.Table:
+    """Make the rows of ``findings``: by kind, then in the order of its query."""
+    fixed = {"site": evidence.crawl.site, "crawl_id": evidence.crawl.crawl_id}
+    rows = [{**fixed, "finding": kind.value, **row} for kind in Finding for row in QUERIES[kind](evidence)]
     return pa.Table.from_pylist(rows, schema=FINDINGS)
 
 
-def dead_links(nodes: pa.Table, hyperlinks: pa.Table, engine: QueryEngine) -> Iterable[dict[str, Any]]:
-    """Give each dead page with every page that links it, and the text of the first such link there."""
-    dead = [
-        row["url_key"]
-        for row in nodes.select(["url_key", "outcome", "status"]).to_pylist()
-        if is_dead(row["outcome"], row["status"])
-    ]
-    edges = ibis.memtable(hyperlinks)
-    dead_keys = ibis.memtable(_keys(dead))
-    to_dead = edges.semi_join(dead_keys, edges.to_page == dead_keys.url_key)
-    first = ibis.row_number().over(ibis.window(group_by=["to_page", "from_key"], order_by="position"))
-    ranked = to_dead.mutate(rank=first)
-    rows = ranked.filter(ranked["rank"] == 0).select(url="to_url", on_url="from_url", detail="anchor")
-    return _rows(engine.run(rows.order_by(["url", "on_url", "detail"])))
-
-
-def redirect_chains(chains: Sequence[Chain], hyperlinks: pa.Table, engine: QueryEngine) -> Iterable[dict[str, Any]]:
-    """Give each chain with one page that links its start."""
-    edges = ibis.memtable(hyperlinks)
-    starts = ibis.memtable(_keys([chain.origin_key for chain in chains]))
-    linked = edges.semi_join(starts, edges.to_key == starts.url_key)
-    holders = engine.run(linked.group_by("to_key").agg(on_url=linked.from_url.min()))
-    on_url = dict(zip(holders["to_key"].to_pylist(), holders["on_url"].to_pylist(), strict=True))
-    for chain in chains:
-        detail = " -> ".join(chain.urls) + (" (loop)" if chain.is_loop else "")
-        yield {"url": chain.urls[0], "on_url": on_url.get(chain.origin_key, ""), "detail": detail}
-
-
-def orphans(
-    facts: CrawlFacts, ends: Endings, nodes: pa.Table, hyperlinks: pa.Table, engine: QueryEngine
-) -> Iterable[dict[str, Any]]:
-    """Give the pages that a sitemap.xml names and no other page links; a seed needs no link.
-
-    The detail is the outcome of the page, or ``not fetched``.
-    """
-    entries = facts.sitemap_entries.select(["url", "url_key", "sitemap_url"])
-    pages = [ends.page_of(key) for key in entries["url_key"].to_pylist()]
-    listed = ibis.memtable(entries.append_column("page", pa.array(pages, pa.string())))
-    seeds = facts.frontier.filter(pc.field("found_by") == "seed")["url_key"].to_pylist()
-    seed_keys = ibis.memtable(_keys([ends.page_of(key) for key in seeds]))
-    linked = page_pairs(ibis.memtable(hyperlinks)).select(url_key="to_page").distinct()
-    alone = listed.anti_join(linked, listed.page == linked.url_key)
-    alone = alone.anti_join(seed_keys, alone.page == seed_keys.url_key)
-    once = alone.group_by("page").agg(url=alone.url.min(), on_url=alone.sitemap_url.min())
-    outcomes = ibis.memtable(nodes.select(["url_key", "outcome"]))
-    known = once.left_join(outcomes, once.page == outcomes.url_key)
-    rows = known.select("url", "on_url", detail=ibis.coalesce(known.outcome, "not fetched"))
-    return _rows(engine.run(rows.order_by(["url", "on_url"])))
-
-
-def deepest_pages(nodes: pa.Table) -> Iterable[dict[str, Any]]:
-    """Give the live pages that are farthest from a seed, with the page before them and their depth."""
-    rows = nodes.select(["url", "url_key", "depth", "parent_key", "outcome"]).to_pylist()
-    urls = {row["url_key"]: row["url"] for row in rows}
-    deep = [row for row in rows if row["outcome"] in LIVE and row["depth"] > 0]
-    for row in sorted(deep, key=lambda row: (-row["depth"], row["url"]))[:TOP]:
-        yield {"url": row["url"], "on_url": urls.get(row["parent_key"], ""), "detail": str(row["depth"])}
-
-
-def most_used_resources(resources: pa.Table, engine: QueryEngine) -> Iterable[dict[str, Any]]:
-    """Give the resources that most pages use, with the number of pages."""
-    uses = ibis.memtable(resources)
-    pages = uses.group_by("url").agg(pages=uses.from_key.nunique())
-    top = engine.run(pages.order_by([pages.pages.desc(), pages.url]).limit(TOP))
-    for row in top.to_pylist():
-        yield {"url": row["url"], "on_url": "", "detail": str(row["pages"])}
-
-
-def _keys(keys: Sequence[str]) -> pa.Table:
-    return pa.table({"url_key": pa.array(keys, pa.string())})
-
-
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = table.to_pylist()
-    return rows
+def meaning_of(kind: Finding) -> str:
+    """Say in a sentence what the rows of a kind are."""
+    sentence = (QUERIES[kind].__doc__ or "").partition("\n")[0].removeprefix("Give ").rstrip(".")
+    return sentence[:1].upper() + sentence[1:]

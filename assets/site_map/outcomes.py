@@ -2,7 +2,8 @@
 
 from typing import Final
 
-LIVE: Final = frozenset({"fetched", "not_modified", "truncated", "too_large", "wrong_type"})
+NOT_MODIFIED: Final = "not_modified"
+LIVE: Final = frozenset({"fetched", NOT_MODIFIED, "truncated", "too_large", "wrong_type"})
 REDIRECTED: Final = "redirected"
 ELSEWHERE: Final = frozenset({"out_of_scope", "private_address"})  # a redirect left the site: its end is no page of it
 _DEAD: Final = frozenset({"gone", "dns_error"})

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from assets.schemas import MAP_REDIRECTS
 from assets.site_map.crawl_facts import CrawlFacts
 from assets.site_map.outcomes import ELSEWHERE, LIVE, REDIRECTED
 from assets.url.key import url_key as key_of
@@ -91,10 +93,16 @@ class Chain:
     origin_key: str
     urls: tuple[str, ...]
     is_loop: bool
+    outcome: str  # of the end
+
+    @property
+    def is_long(self) -> bool:
+        """Whether a visitor is sent on more than once, or for ever."""
+        return self.is_loop or len(self.urls) > 2
 
 
 def chains(facts: CrawlFacts, finals: Sequence[Row]) -> list[Chain]:
-    """Give the chains of two redirects and more, and loops of any length."""
+    """Give the chain of each address that redirects."""
     layers = {row["origin_key"]: (row["layer"], row["outcome"]) for row in finals}
     steps: dict[str, dict[int, Row]] = {}
     redirects = facts.fetches.filter(pc.field("outcome") == REDIRECTED)
@@ -107,6 +115,27 @@ def chains(facts: CrawlFacts, finals: Sequence[Row]) -> list[Chain]:
         urls = (*(row["url"] for row in hops), hops[-1]["redirect_url"] or "")
         # A page may send a visitor round once, to set a cookie, and then answer.
         is_loop = len(set(urls)) < len(urls) and layers[origin][1] not in LIVE
-        if len(hops) > 1 or is_loop:
-            found.append(Chain(origin, tuple(url for url in urls if url), is_loop))
+        found.append(Chain(origin, tuple(url for url in urls if url), is_loop, layers[origin][1]))
     return found
+
+
+def redirect_rows(facts: CrawlFacts, chains: Sequence[Chain], hyperlinks: pa.Table, engine: QueryEngine) -> pa.Table:
+    """Make the rows of ``map_redirects``, in the order of their keys."""
+    edges = ibis.memtable(hyperlinks)
+    linked = engine.run(edges.group_by("to_key").agg(pages=edges.from_key.nunique()))
+    in_links = dict(zip(linked["to_key"].to_pylist(), linked["pages"].to_pylist(), strict=True))
+    rows = [
+        {
+            "site": facts.site,
+            "crawl_id": facts.crawl_id,
+            "url": chain.urls[0],
+            "final_url": chain.urls[-1],
+            "outcome": chain.outcome,
+            "hops": len(chain.urls) - 1,
+            "urls": chain.urls,
+            "is_loop": chain.is_loop,
+            "in_links": in_links.get(chain.origin_key, 0),
+        }
+        for chain in chains
+    ]
+    return pa.Table.from_pylist(rows, schema=MAP_REDIRECTS)

@@ -5,22 +5,23 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from assets import names
-from assets.site_map.crawl_facts import CrawlFacts, read_facts
-from assets.site_map.edges import hyperlinks, resources
-from assets.site_map.exports import csv_bytes, links_csv, tree_json
+from assets.site_map.crawl_facts import CrawlFacts
+from assets.site_map.evidence import Evidence, read_standing
+from assets.site_map.exports import csv_bytes, csv_files, tree_json
 from assets.site_map.findings import Finding, site_findings
-from assets.site_map.nodes import site_nodes
-from assets.site_map.redirects import chains, endings, final_rows
+from assets.site_map.history import history_row, remember
+from assets.site_map.mapped_crawl import map_crawl
 from resources.ports import ObjectStore, QueryEngine, TableStore
+from resources.ports.catalog import MapLimits
 
-# These differ in every crawl, also of a site on which nothing changed.
-_VOLATILE: Final = ("crawl_id", "fetch_ms")
+# These differ in every crawl, also of a site on which nothing changed: clocks and tokens are in every second page.
+_VOLATILE: Final = ("crawl_id", "fetch_ms", "payload_digest", "changed_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,44 +31,44 @@ class SiteMapResult:
     crawl_id: str
     metadata: Mapping[str, int | str]
     digest: str
+    history: Mapping[str, Any]  # the crawl's row of ``map_history``
 
 
-def site_map_of_site(site: str, tables: TableStore, objects: ObjectStore, engine: QueryEngine) -> SiteMapResult:
-    """Map the site's latest finished crawl: ``site_map``, ``findings``, and the files of its report.
+def site_map_of_site(
+    site: str, tables: TableStore, objects: ObjectStore, engine: QueryEngine, limits: MapLimits | None = None
+) -> SiteMapResult:
+    """Map the site's latest finished crawl: the tables of the map, ``findings``, and the files of its report.
 
     Raises:
         StageMissing: the site was never crawled.
     """
-    facts = read_facts(site, tables)
-    finals = final_rows(facts, engine)
-    ends = endings(finals, facts)
-    edges = hyperlinks(facts.links, ends.aliases)
-    nodes = site_nodes(facts, ends, edges, engine)
-    findings = site_findings(
-        facts,
-        ends,
-        chains(facts, finals),
-        nodes=nodes,
-        hyperlinks=edges,
-        resources=resources(facts.links),
-        engine=engine,
-    )
-    prefix = names.report_prefix(site, facts.crawl_id)
+    crawl = map_crawl(site, tables, engine)
+    standing = read_standing(site, crawl.crawl_id, tables)
+    findings = site_findings(Evidence(crawl, standing, limits or MapLimits(), engine))
+    prefix = names.report_prefix(site, crawl.crawl_id)
     files = {
-        "pages.csv": csv_bytes(nodes),
-        "links.csv": links_csv(edges),
+        **csv_files(crawl),
         "findings.csv": csv_bytes(findings),
-        "tree.json": tree_json(site, nodes),
+        "tree.json": tree_json(site, crawl.nodes),
     }
     for name, data in files.items():
         objects.put(prefix + name, data)
-    tables.replace(names.T_SITE_MAP, sites=[site], rows=nodes)
-    tables.replace(names.T_FINDINGS, sites=[site], rows=findings)
-    metadata = _metadata(facts, edges, nodes, findings) | {
+    for table, rows in (
+        (names.T_SITE_MAP, crawl.nodes),
+        (names.T_MAP_RESOURCES, crawl.resources),
+        (names.T_MAP_REDIRECTS, crawl.redirects),
+        (names.T_MAP_SECTIONS, crawl.sections),
+        (names.T_FINDINGS, findings),
+    ):
+        tables.replace(table, sites=[site], rows=rows)
+    history = history_row(crawl, findings)
+    remember(history, tables)
+    metadata = _metadata(crawl.facts, crawl.hyperlinks, crawl.nodes, findings) | {
         "export_bytes": sum(map(len, files.values())),
         "reports": objects.location(prefix),
     }
-    return SiteMapResult(facts.crawl_id, metadata, _digest(nodes, findings))
+    digest = _digest(crawl.nodes, crawl.resources, crawl.redirects, findings)
+    return SiteMapResult(crawl.crawl_id, metadata, digest, history)
 
 
 def _metadata(facts: CrawlFacts, edges: pa.Table, nodes: pa.Table, findings: pa.Table) -> dict[str, int | str]:

@@ -13,7 +13,7 @@ from typing import Final
 from assets import names
 from assets.url.host import site_key_problem
 from assets.url.scope import seeds_outside_scope
-from pipelines.cli.findings import Finding, ok, problem, warning
+from pipelines.cli.doctor_findings import Finding, ok, problem, warning
 from pipelines.deployments import DEFAULT_CONTACT_URL, Deployment
 from resources.errors import ObjectMissing
 from resources.ports import Clock, DocumentWorkers, ObjectStore, SiteCatalog

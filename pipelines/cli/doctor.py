@@ -12,8 +12,8 @@ from rich.markup import escape
 
 from pipelines.cli import deployment_checks as parts
 from pipelines.cli import machine_checks as machine
+from pipelines.cli.doctor_findings import Finding, State, looked, problem
 from pipelines.cli.exit_codes import FAILED
-from pipelines.cli.findings import Finding, State, looked, problem
 from pipelines.cli.parts import deployment_for
 from pipelines.deployments import Deployment
 from pipelines.project import PROJECT

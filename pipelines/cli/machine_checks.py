@@ -19,7 +19,7 @@ from typing import Final
 import dagster as dg
 import yaml
 
-from pipelines.cli.findings import Finding, ok, problem, warning
+from pipelines.cli.doctor_findings import Finding, ok, problem, warning
 
 LEAST_FREE_BYTES: Final = 1024**3
 GOOD_FREE_BYTES: Final = 10 * 1024**3

@@ -74,5 +74,6 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
     console.print(facts)
     console.print(
         '\nNext: [bold]isobath search "words"[/bold], [bold]isobath sites[/bold], '
+        f"[bold]isobath report {summary['site']}[/bold], "
         "[bold]make ui[/bold] (this run is there), the same crawl again: only what changed is stored."
     )

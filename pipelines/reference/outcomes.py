@@ -13,7 +13,7 @@ from assets.extract.current import PageStatus
 from assets.extract.flags import Flag
 from assets.fetch.outcome import ERRORS, FetchOutcome
 from assets.fetch.robots import RobotsVerdict
-from assets.site_map.findings import Finding
+from assets.site_map.findings import Finding, meaning_of
 from assets.url.scope import RejectReason
 from pipelines.reference.markdown import code, page, table
 
@@ -24,7 +24,6 @@ SHOWN: Final[Mapping[str, type[StrEnum]]] = {
     "`status` of `page_state`": PageStatus,
     "`flags` of `pages`": Flag,
     "`evidence` of `aliases`": Evidence,
-    "`kind` of `findings`": Finding,
 }
 SITE_OUTCOMES: Final = {
     "ok": "the stage did what it was to do",
@@ -42,6 +41,8 @@ def outcomes_page() -> str:
         "The words by which tables say what became of an address, a page or a site. Each address that a crawl wants "
         "has exactly one final outcome in `fetches` (`is_final`), or a row in `refusals`.",
         *(part for title, words in SHOWN.items() for part in (f"## {title}", _table(meanings(words)))),
+        "## `finding` of `findings`",
+        _table({kind: meaning_of(kind) for kind in Finding}),
         "## `outcome` of `crawls`",
         _table(SITE_OUTCOMES),
         "## Errors",

@@ -11,7 +11,7 @@ from pipelines.deployments import VARIABLES
 from pipelines.project import PROJECT
 from pipelines.reference.markdown import code, page, table
 from resources.ports import SiteSettings
-from resources.site_catalog import SettingsEntry
+from resources.site_entry import SettingsEntry
 
 BUILT_IN: Final = SiteSettings("any site")
 _SETTING: Final = re.compile(r"^#\s+(\w+):.*?\s#\s(.+)$")

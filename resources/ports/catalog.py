@@ -1,10 +1,30 @@
 """The site catalog: what a person has said about each site."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, Protocol, runtime_checkable
 
 MAX_DEPTH_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class MapLimits:
+    """What counts as too much: for findings of the site map, and for the checks that warn of changes."""
+
+    deep_page_hops: float = 6  # a page farther from the seeds is a finding
+    heavy_page_bytes: float = 1_000_000  # a larger page is one
+    many_scripts: float = 40  # a page with more script elements is one
+    stale_section_days: float = 365  # a section without a change for longer is one
+    max_new_dead_links: float = 0  # since the crawl before
+    max_dead_share: float = 0.05  # of all addresses that were asked
+    max_lost_share: float = 0.1  # of the pages that lived in the crawl before
+    max_new_orphans: float = 10  # more than in the crawl before
+    max_slowdown: float = 2.0  # median response time against that of the crawl before
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if getattr(self, limit.name) < 0:
+                raise ValueError(f"{limit.name} must be at least 0, got {getattr(self, limit.name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +63,7 @@ class SiteSettings:
     section_weights: tuple[tuple[str, float], ...] = ()  # path prefix, importance; the longest prefix counts
     page_weights: tuple[tuple[str, float], ...] = ()  # URL or RE2 pattern, importance; the first that fits counts
     weights_file: str = ""  # more page weights, a line each; already among page_weights
+    map_limits: tuple[tuple[str, float], ...] = ()  # those of MapLimits that are not as they are by default
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_depth <= MAX_DEPTH_LIMIT:

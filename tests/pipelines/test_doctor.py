@@ -13,7 +13,7 @@ import pytest
 from pipelines.cli import deployment_checks as parts
 from pipelines.cli import machine_checks as machine
 from pipelines.cli import main
-from pipelines.cli.findings import Finding, State, looked, ok
+from pipelines.cli.doctor_findings import Finding, State, looked, ok
 from pipelines.deployments import Deployment, deploy, settings_from
 from resources.errors import StoreUnusable
 from resources.ports import ObjectInfo

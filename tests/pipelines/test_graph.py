@@ -11,7 +11,9 @@ from assets.table_metadata import COLUMN_SCHEMA, TABLE_NAME, columns_of, meaning
 from pipelines.build import build
 from pipelines.deployments import deploy, settings_from
 
-DEFINITIONS = build(deploy(settings_from({"ISOBATH_STORE": "/nowhere", "ISOBATH_SITES": "/nowhere.yaml"})))
+DEFINITIONS = build(
+    deploy(settings_from({"ISOBATH_STORE": "/nowhere", "ISOBATH_SITES": "/nowhere.yaml", "ISOBATH_CHUNKS": "2000"}))
+)
 SPECS = {spec.key: spec for spec in DEFINITIONS.resolve_all_asset_specs()}
 
 
@@ -31,7 +33,7 @@ def test_an_asset_says_what_a_row_is_who_reads_it_and_whose_it_is(key: dg.AssetK
     spec = SPECS[key]
     description = spec.description or ""
     tables = tables_of(spec.metadata)
-    assert f"`{tables[0]}`" in description
+    assert not tables or f"`{tables[0]}`" in description
     assert "Read by" in description
     assert spec.owners == names.OWNERS
     assert spec.kinds

@@ -8,7 +8,8 @@ import pytest
 
 from resources.errors import BadSettings
 from resources.ports import SiteCatalog, SiteSettings
-from resources.site_catalog import SettingsEntry, YamlCatalog
+from resources.site_catalog import YamlCatalog
+from resources.site_entry import SettingsEntry
 
 SHIPPED = Path(__file__).resolve().parents[2] / "sites.yaml"
 SETTINGS = [field.name for field in dataclasses.fields(SiteSettings) if field.name != "site"]

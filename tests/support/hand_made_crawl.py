@@ -10,8 +10,12 @@ import pyarrow as pa
 
 from assets import names
 from assets.schemas import CRAWLS, FETCHES, FRONTIER, LINKS, SITEMAP_ENTRIES
+from assets.site_map.evidence import Evidence, read_standing
+from assets.site_map.findings import QUERIES, Finding
+from assets.site_map.mapped_crawl import map_crawl
 from assets.site_map.site_map import SiteMapResult, site_map_of_site
 from resources.duckdb_engine import DuckDBEngine
+from resources.ports.catalog import MapLimits
 from tests.support.memory import MemoryObjects, MemoryTables
 
 SITE = "a.example"
@@ -51,7 +55,8 @@ class Crawl:
     seconds: int = 0
 
     def add(self, table: str, schema: pa.Schema, **facts: Any) -> None:
-        row = blank(schema, {"crawl_id": self.crawl_id} | facts)
+        known = {"crawl_id": self.crawl_id} if "crawl_id" in schema.names else {}
+        row = blank(schema, known | facts)
         self.tables.append(table, pa.Table.from_pylist([row], schema=schema))
 
     def asked(
@@ -121,10 +126,14 @@ class Crawl:
         return {row["url_key"].removeprefix(HOST): row for row in rows}
 
     def findings(self, kind: str) -> list[tuple[str, str, str]]:
-        self.mapped()
-        rows = self.tables.read(names.T_FINDINGS).to_pylist()
-        short = [[row[name].replace(HOST, "") for name in ("url", "on_url", "detail")] for row in rows]
-        return [(url, on, detail) for row, (url, on, detail) in zip(rows, short, strict=True) if row["finding"] == kind]
+        """Ask one finding; all of them would take a second."""
+        self.add(names.T_CRAWLS, CRAWLS, stage=self.stage, at=START)
+        engine = DuckDBEngine()
+        mapped = map_crawl(SITE, self.tables, engine)
+        standing = read_standing(SITE, self.crawl_id, self.tables)
+        rows = QUERIES[Finding(kind)](Evidence(mapped, standing, MapLimits(), engine))
+        short = ([row[name].replace(HOST, "") for name in ("url", "on_url", "detail")] for row in rows)
+        return [(url, on_url, detail) for url, on_url, detail in short]
 
     def file(self, name: str) -> str:
         return self.objects.data[f"reports/{SITE}/{self.crawl_id}/{name}"].decode()

@@ -199,6 +199,8 @@ _DERIVED = {
     names.NEAR_DUPLICATES,
     names.INDEX_FEED,
     names.SITE_MAP,
+    names.MAP_CHANGES,
+    names.MAP_REPORT,
     names.PAGE_SCHEDULE,
 }
 

@@ -137,7 +137,7 @@ def test_the_files_hold_what_the_tables_hold(crawl: Crawl) -> None:
         (f"{HOST}/", "'@home", "200"),
         (f"{HOST}/gone", "", "404"),
     ]
-    assert crawl.file("links.csv") == f"from,to,anchor,rel,kind\r\n{HOST}/,{HOST}/gone,'=cmd(),,a\r\n"
+    assert crawl.file("links.csv") == (f"from,to,anchor,rel,kind,position\r\n{HOST}/,{HOST}/gone,'=cmd(),,a,0\r\n")
     assert crawl.file("findings.csv").splitlines()[1].endswith(f"dead_link,{HOST}/gone,{HOST}/,'=cmd()")
     root = json.loads(crawl.file("tree.json"))["children"][0]
     assert (root["title"], [child["name"] for child in root["children"]]) == ("@home", ["gone"])
