@@ -47,6 +47,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     "ISOBATH_LEASE_S": "seconds for which a killed run keeps its sites busy (default: 60)",
     "ISOBATH_INDEX": "local folder of the full-text index (default: index in the store, or data/index for S3)",
     "ISOBATH_EMBEDDED_INDEX": "off switches the embedded full-text index off (default: on)",
+    "ISOBATH_BROKER": "of several machines: URL of the Redis through which workers get runs (docs: deploy/README.md)",
+    "ISOBATH_POSTGRES": "of several machines: SQLAlchemy's URL of Dagster's database (docs: deploy/README.md)",
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 
