@@ -90,6 +90,7 @@ format: setup-dev ## Format the code
 lock: ## Lock the newest versions that pyproject.toml allows
 	rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
 	.lock-venv/bin/pip install --quiet . && .lock-venv/bin/pip freeze --exclude isobath > requirements.lock
+	.lock-venv/bin/pip install --quiet '.[cluster]' && .lock-venv/bin/pip freeze --exclude isobath > requirements-cluster.lock
 	.lock-venv/bin/pip install --quiet '.[dev]' && .lock-venv/bin/pip freeze --exclude isobath > requirements-dev.lock
 	rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
 	.lock-venv/bin/pip install --quiet -r requirements-peers.in && .lock-venv/bin/pip freeze > requirements-peers.lock

@@ -57,6 +57,8 @@ VARIABLES: Final[Mapping[str, str]] = {
     **ALERT_VARIABLES,
     "ISOBATH_CHUNKS": "longest chunk for retrieval, as 2000 or 400 tokens: adds the asset feed/chunks (default: off)",
     **SINK_VARIABLES,
+    "ISOBATH_BROKER": "of several machines: URL of the Redis through which workers get runs (docs: deploy/README.md)",
+    "ISOBATH_DAGSTER_POSTGRES": "of several machines: SQLAlchemy's URL of Dagster's database (docs: deploy/README.md)",
 }
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 

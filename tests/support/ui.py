@@ -64,6 +64,11 @@ class DagsterUi:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
 
+    @property
+    def address(self) -> str:
+        """Give its URL, without a slash at the end."""
+        return f"http://127.0.0.1:{self._port}"
+
     def add_site(self, site: str) -> None:
         """Add a partition, as the button of the UI does."""
         self._ask(_ADD, {"repository": _LOCATION, "site": site})

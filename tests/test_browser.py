@@ -1,0 +1,151 @@
+"""The Dagster UI in a real browser: what people click all day, with a picture of each step for those who ask for them.
+
+``ISOBATH_PICTURES`` names a folder for the pictures.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+import yaml
+from playwright.sync_api import Page, expect, sync_playwright
+
+from pipelines.project import PROJECT
+from tests.support.loopback import LoopbackSite, small_site
+from tests.support.ui import DagsterUi
+
+pytestmark = pytest.mark.slow
+
+BACKFILLED: Final = 3
+STEP_MS: Final = 60_000.0
+RUN_S: Final = 180.0
+FLAGS: Final = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CHROMIUM: Final = shutil.which("chromium")
+
+
+@pytest.fixture
+def sites() -> Iterator[list[LoopbackSite]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(LoopbackSite(small_site())) for _ in range(BACKFILLED + 1)]
+
+
+@pytest.fixture
+def ui(tmp_path: Path, sites: list[LoopbackSite]) -> Iterator[DagsterUi]:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(PROJECT / "dagster_home" / "dagster.yaml", home)
+    listed = {site.host: {"min_delay_s": 0, "allow_private_networks": True, "seeds": [site.url("/")]} for site in sites}
+    (tmp_path / "sites.yaml").write_text(yaml.safe_dump({"sites": listed}))
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "ISOBATH_"))},
+        "DAGSTER_HOME": str(home),
+        "ISOBATH_STORE": str(tmp_path / "store"),
+        "ISOBATH_SITES": str(tmp_path / "sites.yaml"),
+        "ISOBATH_INDEX": str(tmp_path / "index"),
+        "ISOBATH_WORKERS": "1",
+        "ISOBATH_MAX_DEPTH": "1",
+    }
+    program = str(Path(sys.executable).with_name("dagster"))
+    with (
+        (tmp_path / "log.txt").open("ab") as log,
+        DagsterUi(
+            lambda command: subprocess.Popen(
+                [program, *command], env=environment, cwd=PROJECT, stdout=log, stderr=log, start_new_session=True
+            )
+        ) as ui,
+    ):
+        yield ui
+
+
+class Browser:
+    """A tab on the Dagster UI."""
+
+    def __init__(self, page: Page, address: str, pictures: Path) -> None:
+        self.page = page
+        self._address = address
+        self._pictures = pictures
+        pictures.mkdir(parents=True, exist_ok=True)
+
+    def open(self, path: str) -> None:
+        """Go to a page of the UI."""
+        self.page.goto(f"{self._address}{path}")
+
+    def press(self, name: str) -> None:
+        """Press the button that says so."""
+        self.page.get_by_text(name, exact=True).first.click()
+
+    def sees(self, text: str) -> None:
+        """Wait until a text is on the page. The daemon looks at backfills and sensors twice a minute."""
+        expect(self.page.get_by_text(text).first).to_be_visible(timeout=RUN_S * 1000)
+
+    def picture(self, name: str) -> None:
+        """Keep what the tab shows."""
+        self.page.screenshot(path=self._pictures / f"{name}.png")
+
+    def materialize_all(self) -> None:
+        """Open the dialog over all assets of a crawl."""
+        self.open("/locations/isobath/jobs/crawl_site")
+        self.press("Materialize all…")
+        # No refresh was made yet, which a crawl does not need.
+        self.press("Confirm")
+
+
+@pytest.fixture
+def browser(ui: DagsterUi, tmp_path: Path) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    pictures = Path(os.environ.get("ISOBATH_PICTURES", tmp_path / "pictures"))
+    with sync_playwright() as running:
+        chromium = running.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = chromium.new_page(viewport={"width": 1600, "height": 1000})
+        page.set_default_timeout(STEP_MS)
+        expect.set_options(timeout=STEP_MS)
+        yield Browser(page, ui.address, pictures)
+        chromium.close()
+
+
+def test_people_backfill_sites_add_one_and_switch_the_recrawl_on(
+    ui: DagsterUi, browser: Browser, sites: list[LoopbackSite]
+) -> None:
+    *known, added = sites
+    for site in known:
+        ui.add_site(site.host)
+
+    browser.materialize_all()
+    browser.press("All")
+    browser.picture("backfill")
+    browser.press("Launch backfill")
+    ui.await_that(lambda: all("/" in site.paths_seen() for site in known), RUN_S, "all sites are crawled")
+    browser.open("/overview/backfills")
+    browser.sees("Completed")
+    browser.picture("backfills")
+
+    browser.materialize_all()
+    browser.press("Add a partition")
+    browser.page.get_by_placeholder("name").fill(added.host)
+    browser.page.keyboard.press("Enter")
+    browser.picture("partition")
+    browser.press("Launch 1 run")
+    ui.await_that(lambda: "/" in added.paths_seen(), RUN_S, "the added site is crawled")
+    browser.open("/assets/crawl_report?view=partitions")
+    browser.sees(added.host)
+    browser.picture("report")
+
+    browser.open("/locations/isobath/sensors/recrawl_due_sites")
+    browser.page.locator("label:has(input[type=checkbox])").first.click()
+    browser.sees("0 runs requested")
+    browser.picture("sensor")
