@@ -28,7 +28,7 @@ def schema_of(spec: dg.AssetSpec, table: str) -> dg.TableSchema:
     return schema
 
 
-@pytest.mark.parametrize("key", SPECS, ids=lambda key: key.to_user_string())
+@pytest.mark.parametrize("key", sorted(SPECS), ids=lambda key: key.to_user_string())
 def test_an_asset_says_what_a_row_is_who_reads_it_and_whose_it_is(key: dg.AssetKey) -> None:
     spec = SPECS[key]
     description = spec.description or ""
