@@ -55,7 +55,7 @@ demo: setup ## Crawl a small site that the project ships and serves by itself
 	@$(BIN)/isobath demo $(if $(STORE),--store $(STORE))
 
 ui: setup ## Open the Dagster UI on http://127.0.0.1:3000
-	$(BIN)/dagster dev -w workspace.yaml -h 127.0.0.1 -p $(or $(PORT),3000)
+	@$(BIN)/isobath ui --port $(or $(PORT),3000)
 
 search: setup ## Search what was crawled: make search WORDS="dead links"
 	@$(BIN)/isobath search "$(WORDS)"

@@ -57,9 +57,11 @@ VARIABLES: Final[Mapping[str, str]] = {
     **ALERT_VARIABLES,
     "ISOBATH_CHUNKS": "longest chunk for retrieval, as 2000 or 400 tokens: adds the asset feed/chunks (default: off)",
     **SINK_VARIABLES,
+    "ISOBATH_REPORTS_URL": "where links in the Dagster UI find reports (default: http://127.0.0.1:3001, as isobath ui)",
     "ISOBATH_BROKER": "of several machines: URL of the Redis through which workers get runs (docs: deploy/README.md)",
     "ISOBATH_DAGSTER_POSTGRES": "of several machines: SQLAlchemy's URL of Dagster's database (docs: deploy/README.md)",
 }
+REPORTS_PORT: Final = 3001
 DEFAULT_CONTACT_URL: Final = "https://example.org/isobath"
 
 
@@ -80,6 +82,7 @@ class Settings:
     keep_versions_days: int = 7
     keep_runs_days: int = 90
     engine: str = "duckdb"
+    reports_url: str = f"http://127.0.0.1:{REPORTS_PORT}"
     chunks: ChunkSize | None = None  # None: no such asset
     sinks: Mapping[str, str] = field(default_factory=dict)  # addresses by variable
     authorities: str = ""  # file of the certificates that TLS trusts; empty: those of certifi
@@ -128,6 +131,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         keep_versions_days=_number(environment, "ISOBATH_KEEP_VERSIONS_DAYS", 7, 0, 36_500),
         keep_runs_days=_number(environment, "ISOBATH_KEEP_RUNS_DAYS", 90, 1, 36_500),
         engine=_engine_name(environment),
+        reports_url=(environment.get("ISOBATH_REPORTS_URL") or f"http://127.0.0.1:{REPORTS_PORT}").rstrip("/"),
         chunks=_chunk_size(environment.get("ISOBATH_CHUNKS", "")),
         sinks=sink_addresses(environment),
         authorities=environment.get("SSL_CERT_FILE", ""),
@@ -176,6 +180,7 @@ def deploy(settings: Settings, *, progress: Progress | None = None) -> Deploymen
             "clock": clock,
             "catalog": YamlCatalog(settings.sites_file),
             "leases": SiteLeaseStore(objects, clock, duration_s=settings.lease_s),
+            "reports_url": settings.reports_url,
             "progress": progress or LoggedProgress(clock),
             "sinks": [*([index] if index else []), *server_sinks(settings.sinks, objects)],
         },

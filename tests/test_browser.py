@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import pytest
 import yaml
 from playwright.sync_api import Page, expect, sync_playwright
 
 from pipelines.project import PROJECT
+from pipelines.report_server import ReportServer
+from resources.folder_objects import FolderObjects
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.ui import DagsterUi
 
@@ -59,8 +62,11 @@ def ui(tmp_path: Path, sites: list[LoopbackSite]) -> Iterator[DagsterUi]:
         "ISOBATH_WORKERS": "1",
         "ISOBATH_MAX_DEPTH": "1",
     }
+    reports = ReportServer(FolderObjects(tmp_path / "store"), 0)
+    environment["ISOBATH_REPORTS_URL"] = reports.url
     program = str(Path(sys.executable).with_name("dagster"))
     with (
+        reports,
         (tmp_path / "log.txt").open("ab") as log,
         DagsterUi(
             lambda command: subprocess.Popen(
@@ -77,7 +83,7 @@ class Browser:
     def __init__(self, page: Page, address: str, pictures: Path) -> None:
         self.page = page
         self._address = address
-        self._pictures = pictures
+        self.pictures = pictures
         pictures.mkdir(parents=True, exist_ok=True)
 
     def open(self, path: str) -> None:
@@ -90,11 +96,11 @@ class Browser:
 
     def sees(self, text: str) -> None:
         """Wait until a text is on the page. The daemon looks at backfills and sensors twice a minute."""
-        expect(self.page.get_by_text(text).first).to_be_visible(timeout=RUN_S * 1000)
+        expect(self.page.get_by_text(text).first).to_be_visible(timeout=STEP_MS)
 
     def picture(self, name: str) -> None:
         """Keep what the tab shows."""
-        self.page.screenshot(path=self._pictures / f"{name}.png")
+        self.page.screenshot(path=self.pictures / f"{name}.png")
 
     def materialize_all(self) -> None:
         """Open the dialog over all assets of a crawl."""
@@ -118,7 +124,7 @@ def browser(ui: DagsterUi, tmp_path: Path) -> Iterator[Browser]:
         chromium.close()
 
 
-def test_people_backfill_sites_add_one_and_switch_the_recrawl_on(
+def test_people_backfill_sites_read_a_report_add_a_site_and_switch_the_recrawl_on(
     ui: DagsterUi, browser: Browser, sites: list[LoopbackSite]
 ) -> None:
     *known, added = sites
@@ -131,8 +137,15 @@ def test_people_backfill_sites_add_one_and_switch_the_recrawl_on(
     browser.press("Launch backfill")
     ui.await_that(lambda: all("/" in site.paths_seen() for site in known), RUN_S, "all sites are crawled")
     browser.open("/overview/backfills")
-    browser.sees("Completed")
+    browser.sees("Success")
     browser.picture("backfills")
+
+    browser.open(f"/assets/map/report?view=partitions&partition={quote(known[0].host)}")
+    with browser.page.context.expect_page() as opened:
+        browser.page.get_by_role("link", name="/report.html").first.click()
+    expect(opened.value.get_by_role("heading", level=1)).to_contain_text(known[0].host)
+    opened.value.screenshot(path=browser.pictures / "site_report.png")
+    opened.value.close()
 
     browser.materialize_all()
     browser.press("Add a partition")

@@ -109,12 +109,13 @@ def map_report(
     tables: dg.ResourceParam[TableStore],
     objects: dg.ResourceParam[ObjectStore],
     engine: dg.ResourceParam[QueryEngine],
+    reports_url: dg.ResourceParam[str],
 ) -> Iterator[SiteEvent]:
     """Write the report of each site."""
 
     def work(site: str) -> SiteResult:
         report = report_of_site(site, tables, objects, engine)
-        return SiteResult(report_metadata(report), report.digest)
+        return SiteResult(report_metadata(report, reports_url), report.digest)
 
     yield from per_site(context, names.MAP_REPORT, work)
 

@@ -3,21 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import dagster as dg
-
 from assets.derived import CheckResult
 from assets.site_map.changes import Change
 from resources.ports.catalog import MapLimits
 
 DEAD_SHARE: Final = "dead_share_within_limit"
 NEW_DEAD_LINKS: Final = "no_new_dead_links"
-PAGES_LOST: Final = "pages_kept"
 ORPHANS: Final = "orphans_within_limit"
 SLOWDOWN: Final = "answers_not_slower"
 MAP_CHECKS: Final = {DEAD_SHARE: "The share of addresses that are dead is within the site's max_dead_share."}
 CHANGE_CHECKS: Final = {
     NEW_DEAD_LINKS: "No more links became dead since the crawl before than max_new_dead_links.",
-    PAGES_LOST: "Of the pages of the crawl before, no larger share lives no more than max_lost_share; moved ones live.",
     ORPHANS: "There are not more orphans than in the crawl before by more than max_new_orphans.",
     SLOWDOWN: "The median answer takes not more than max_slowdown times as long as in the crawl before.",
 }
@@ -44,19 +40,13 @@ def change_checks(
     """
     if before is None or after is None:
         return tuple(CheckResult(name, True, "There is no mapped crawl before.") for name in CHANGE_CHECKS)
+    if not after["live_pages"]:
+        # That nothing could be read is what the crawl report says; every link is "newly dead" then.
+        return tuple(CheckResult(name, True, "No page could be read: nothing to compare.") for name in CHANGE_CHECKS)
     dead = counts[Change.NEWLY_DEAD_LINK]
-    lost = counts[Change.REMOVED] / before["live_pages"] if before["live_pages"] else 0.0
     slower = max(after["median_fetch_ms"], _QUICK_MS) / max(before["median_fetch_ms"], _QUICK_MS)
     return (
         _check(NEW_DEAD_LINKS, dead, limits.max_new_dead_links, f"{dead:,} links are newly dead."),
-        _check(
-            PAGES_LOST,
-            round(lost, 4),
-            limits.max_lost_share,
-            f"{counts[Change.REMOVED]:,} of {before['live_pages']:,} pages live no more.",
-            # A tenth of a site that is not there is seldom meant.
-            dg.AssetCheckSeverity.ERROR,
-        ),
         _check(
             ORPHANS,
             after["orphans"] - before["orphans"],
@@ -72,11 +62,5 @@ def change_checks(
     )
 
 
-def _check(
-    name: str,
-    value: float,
-    limit: float,
-    text: str,
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.WARN,
-) -> CheckResult:
-    return CheckResult(name, value <= limit, text, {"value": value, "limit": limit}, severity)
+def _check(name: str, value: float, limit: float, text: str) -> CheckResult:
+    return CheckResult(name, value <= limit, text, {"value": value, "limit": limit})

@@ -1,8 +1,8 @@
 """Metadata of the report for the Dagster UI: the link, key numbers, a table of answers, small charts."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import dagster as dg
 
@@ -13,15 +13,17 @@ _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _WIDTH: Final = 24
 
 
-def report_metadata(report: SiteReport) -> dict[str, Any]:
-    """Give what the UI shows of a report."""
-    model, location = report.model, report.location
-    is_remote = "://" in location
+def report_metadata(report: SiteReport, reports_url: str) -> dict[str, Any]:
+    """Give what the UI shows of a report.
+
+    Args:
+        report: as it was written.
+        reports_url: where the objects of the store can be read over HTTP.
+    """
+    model = report.model
     return {
-        "report": dg.MetadataValue.url(
-            location if is_remote or location.startswith("memory:") else _file_url(location)
-        ),
-        "report_file": dg.MetadataValue.path(location),
+        "report": dg.MetadataValue.url(f"{reports_url}/{quote(report.key)}"),
+        "report_file": dg.MetadataValue.path(report.location),
         "report_bytes": report.size_bytes,
         "answers": dg.MetadataValue.table(
             [dg.TableRecord({"answer": bar.label, "pages": bar.number}) for bar in model.statuses],
@@ -44,7 +46,3 @@ def chart(bars: Sequence[Bar]) -> dg.MarkdownMetadataValue:
         # A fence of backticks in a label would end the block.
         lines.append(f"{bar.label.replace('`', chr(39)):>{width}} {drawn} {bar.number:,}")
     return dg.MetadataValue.md("```\n" + "\n".join(lines) + "\n```")
-
-
-def _file_url(location: str) -> str:
-    return Path(location).absolute().as_uri()

@@ -12,6 +12,18 @@ commands.add_typer(alerts, name="alerts")
 
 
 @commands.command()
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the Dagster UI.")] = 3000,
+    reports_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the reports that it links.")] = 3001,
+    store: StoreOption = None,
+) -> None:
+    """Open the Dagster UI with its daemon, and the reports that it links, on this machine."""
+    from pipelines.cli.ui import serve_ui
+
+    raise typer.Exit(serve_ui(port=port, reports_port=reports_port, store=store))
+
+
+@commands.command()
 def doctor(
     port: Annotated[int, typer.Option(min=1, max=65535, help="The UI's port.")] = 3000,
     store: StoreOption = None,

@@ -17,7 +17,6 @@ class MapLimits:
     stale_section_days: float = 365  # a section without a change for longer is one
     max_new_dead_links: float = 0  # since the crawl before
     max_dead_share: float = 0.05  # of all addresses that were asked
-    max_lost_share: float = 0.1  # of the pages that lived in the crawl before
     max_new_orphans: float = 10  # more than in the crawl before
     max_slowdown: float = 2.0  # median response time against that of the crawl before
 

@@ -118,6 +118,7 @@ class Rig:
             "catalog": self.catalog,
             "leases": SiteLeaseStore(self.objects, clock, duration_s=self.lease_s),
             "progress": self.progress,
+            "reports_url": "http://reports.test",
             "sinks": self.sinks,
         }
         return build(Deployment(settings, self.tables, self.objects, None, parts))  # type: ignore[arg-type]

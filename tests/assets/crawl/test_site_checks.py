@@ -69,8 +69,9 @@ def test_nine_of_ten_answers_come_in_time(answers: int, p90_ms: int | None, pass
 @pytest.mark.slow
 @pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
 def test_a_site_that_shrank_fails_its_check_in_the_partition_and_by_its_own_threshold(rig: Rig) -> None:
-    with LoopbackSite(small_site()) as site:
-        rig.catalog = DictCatalog({site.host: replace(rig.catalog.settings(site.host), max_fetch_p90_ms=0.001)})
+    slow = "".join(f"<a href='/_/slow?s=0.01&n={number}'>slow</a>" for number in range(12))
+    with LoopbackSite({**small_site(), "/": Page(f"<title>Home</title>{slow}<a href='/guide/'>Guide</a>")}) as site:
+        rig.catalog = DictCatalog({site.host: replace(rig.catalog.settings(site.host), max_fetch_p90_ms=1.0)})
         result = rig.crawl(site.host, seeds=[site.url("/")])
         first = checks_of(result)
         site.pages = {"/": Page("<p>moved away</p>")}
