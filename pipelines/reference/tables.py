@@ -14,7 +14,7 @@ _ROW = re.compile(r"^\| `(\w+)` \| (.+) \|$", re.MULTILINE)
 def tables_page() -> str:
     """Make the page."""
     _, _, listed = (PROJECT / "README.md").read_text().partition("| table | a row is |\n")
-    rows = dict(_ROW.findall(listed.partition("\n\n")[0]))
+    rows = dict(_ROW.findall(listed.partition("\n\n")[0].replace("](docs/", "](../")))
     return page(
         "Tables",
         "Each is a Delta Lake table in `tables/<name>` of the store, partitioned by `site`. The meaning of a column "
