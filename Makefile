@@ -64,7 +64,7 @@ sites: setup ## List the sites with their last crawl
 	@$(BIN)/isobath sites
 
 test: setup-dev ## Run all tests
-	$(BIN)/pytest -n auto --maxprocesses 4
+	$(BIN)/pytest -n 3 --dist worksteal
 
 check: setup-dev ## Lint, types, import contracts and the fast tests
 	$(BIN)/ruff check .

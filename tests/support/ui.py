@@ -71,7 +71,7 @@ class DagsterUi:
 
     def add_site(self, site: str) -> None:
         """Add a partition, as the button of the UI does."""
-        self._ask(_ADD, {"repository": _LOCATION, "site": site})
+        self.ask(_ADD, {"repository": _LOCATION, "site": site})
 
     def launch(self, job: str, site: str, run_config: Mapping[str, Any] | None = None) -> str:
         """Launch a job for a site; give the run's id."""
@@ -80,19 +80,19 @@ class DagsterUi:
             "runConfigData": run_config or {},
             "executionMetadata": {"tags": [{"key": "dagster/partition", "value": site}]},
         }
-        answer = self._ask(_LAUNCH, {"params": params})["launchRun"]
+        answer = self.ask(_LAUNCH, {"params": params})["launchRun"]
         assert answer["__typename"] == "LaunchRunSuccess", answer
         run_id: str = answer["run"]["runId"]
         return run_id
 
     def terminate(self, run_id: str) -> None:
         """Terminate a run."""
-        answer = self._ask(_TERMINATE, {"runId": run_id})["terminateRun"]
+        answer = self.ask(_TERMINATE, {"runId": run_id})["terminateRun"]
         assert answer["__typename"] == "TerminateRunSuccess", answer
 
     def status(self, run_id: str) -> str:
         """Give the status of a run."""
-        status: str = self._ask(_STATUS, {"runId": run_id})["runOrError"]["status"]
+        status: str = self.ask(_STATUS, {"runId": run_id})["runOrError"]["status"]
         return status
 
     @property
@@ -115,11 +115,12 @@ class DagsterUi:
 
     def _answers(self) -> bool:
         try:
-            return bool(self._ask("{ version }", {})["version"])
+            return bool(self.ask("{ version }", {})["version"])
         except OSError:
             return False
 
-    def _ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask its GraphQL."""
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
         try:
             body = json.dumps({"query": query, "variables": variables})
