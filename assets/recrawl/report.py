@@ -7,7 +7,8 @@ from typing import Any
 import dagster as dg
 import pyarrow.compute as pc
 
-from assets.recrawl.charts import bars, rate_classes
+from assets.bars import bars
+from assets.recrawl.charts import rate_classes
 from assets.recrawl.columns import day_of
 from assets.recrawl.outlook import DueOutlook
 from assets.recrawl.schedule import SiteSchedule

@@ -1,16 +1,14 @@
 """Metadata of the report for the Dagster UI: the link, key numbers, a table of answers, small charts."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 import dagster as dg
 
+from assets.bars import bars
 from assets.site_map.report import SiteReport
 from assets.site_map.report_model import Bar
-
-_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
-_WIDTH: Final = 24
 
 
 def report_metadata(report: SiteReport, reports_url: str) -> dict[str, Any]:
@@ -36,13 +34,8 @@ def report_metadata(report: SiteReport, reports_url: str) -> dict[str, Any]:
     }
 
 
-def chart(bars: Sequence[Bar]) -> dg.MarkdownMetadataValue:
+def chart(drawn: Sequence[Bar]) -> dg.MarkdownMetadataValue:
     """Draw bars in text, which the UI shows on light and dark pages."""
-    lines = []
-    width = max((len(bar.label) for bar in bars), default=0)
-    for bar in bars:
-        eighths = round(bar.share * _WIDTH * 8)
-        drawn = ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
-        # A fence of backticks in a label would end the block.
-        lines.append(f"{bar.label.replace('`', chr(39)):>{width}} {drawn} {bar.number:,}")
-    return dg.MetadataValue.md("```\n" + "\n".join(lines) + "\n```")
+    # A fence of backticks in a label would end the block.
+    rows = [(bar.label.replace("`", "'"), bar.number) for bar in drawn]
+    return dg.MetadataValue.md(f"```\n{bars(rows)}\n```")

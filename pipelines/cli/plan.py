@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from assets.recrawl.charts import bar
+from assets.bars import bar
 from assets.recrawl.explain import days_in_words
 from assets.recrawl.offer import Offer, offer_of_budgets, offer_of_target
 from assets.recrawl.serving import PlannedPages, due_counts
