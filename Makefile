@@ -64,7 +64,7 @@ sites: setup ## List the sites with their last crawl
 	@$(BIN)/isobath sites
 
 test: setup-dev ## Run all tests
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal -m "not acceptance"
 
 check: setup-dev ## Lint, types, import contracts and the fast tests
 	$(BIN)/ruff check .
@@ -76,8 +76,9 @@ check: setup-dev ## Lint, types, import contracts and the fast tests
 conformance: setup-dev ## Compare addresses, robots.txt, sitemaps and archives with the field's own data
 	@$(BIN)/python -m tests.conformance
 
-gate: setup-dev ## Compare the quality of extraction with its floors: make gate [FLAGS=--raise]
+gate: setup-dev ## Hold extraction against its floors, and recrawls against the simulator's bounds: make gate [FLAGS=--raise]
 	@$(BIN)/python -m tests.conformance.gate $(FLAGS)
+	@$(BIN)/pytest -q -m acceptance
 
 bench: setup-dev ## Measure the keys of links: make bench FOLDER=a/folder/of/html
 	@test -n "$(FOLDER)" || { echo "Say which pages: make bench FOLDER=a/folder/of/html"; exit 2; }

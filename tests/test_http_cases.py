@@ -13,7 +13,8 @@ from resources.ports import FetchRequest, FetchResponse, SiteSettings
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import AGENT, DictCatalog, Rig, failure_sentence
 
-pytestmark = pytest.mark.slow
+# What they try is the same whatever the store; those of stores run on both.
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("store_kind", ["folder"], indirect=True)]
 
 
 def settings(site: LoopbackSite, *, max_depth: int = 1) -> DictCatalog:

@@ -17,7 +17,8 @@ from resources.site_leases import SiteLeaseStore
 from tests.support.loopback import LoopbackSite, Page, small_site
 from tests.support.rig import BuggyWorkers, DictCatalog, Rig, failure_sentence
 
-pytestmark = pytest.mark.slow
+# What they try is the same whatever the store; those of stores run on both.
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("store_kind", ["folder"], indirect=True)]
 
 CRAWL = [
     names.SEED_CHECK,

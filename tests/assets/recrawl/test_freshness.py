@@ -54,6 +54,7 @@ def scientific_python() -> str | None:
 
 
 @pytest.mark.slow
+@pytest.mark.acceptance
 @NEEDS_SIMULATOR
 def test_ours_keeps_the_bounds_of_the_simulator() -> None:
     python = scientific_python()
