@@ -44,14 +44,12 @@ class _Ranked:
         """Adapt to what was found."""
 
     def _rank(self, t: float) -> Floats:
-        raise NotImplementedError
+        """Give the rank of each page: the highest are asked first. By default, whose visit lies back longest."""
+        return t - self._last
 
 
 class Uniform(_Ranked):
     """Round robin: the page whose visit lies back longest."""
-
-    def _rank(self, t: float) -> Floats:
-        return t - self._last
 
 
 class KnownRates(_Ranked):

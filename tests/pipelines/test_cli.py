@@ -1,9 +1,10 @@
 """The command line as a person meets it: exit codes, sentences, and what is there afterwards."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import dagster as dg
@@ -45,6 +46,13 @@ def isobath(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         return Said(code if isinstance(code, int) else 0, said.out, said.err)
 
     return run
+
+
+def answered(answers: str, *arguments: str) -> Said:
+    """Run the command line as a program of its own, with these answers on its standard input."""
+    command = [sys.executable, "-m", "pipelines", *arguments]
+    done = subprocess.run(command, input=answers, capture_output=True, text=True, timeout=120, check=False)
+    return Said(done.returncode, done.stdout, done.stderr)
 
 
 def flags(site: LoopbackSite) -> list[str]:
@@ -198,22 +206,18 @@ def test_sites_are_added_shown_and_removed_under_their_plain_names(isobath: Run,
         assert (said.code, said.err.count("\n")) == (2, 1), said
 
 
-def test_a_site_is_derived_again_kept_up_and_forgotten_when_that_is_said_twice(
-    isobath: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_is_derived_again_kept_up_and_forgotten_when_that_is_said_twice(isobath: Run, tmp_path: Path) -> None:
     with LoopbackSite(small_site()) as site:
         assert isobath(*flags(site), "--max-depth", "1").code == 0
     (told,) = json.loads(isobath("reprocess", site.host, "--only-map", "--json").out)
     assert (told["site"], sorted(told["assets"])) == (site.host, ["map/changes", "map/report", "map/site_map"])
     assert json.loads(isobath("maintain", "--check", "3", "--json").out)["check_sample"]["captures"] == 3
     for answers in ("n\n", "y\nother\n", ""):
-        monkeypatch.setattr("sys.stdin", StringIO(answers))
-        refused = isobath("sites", "forget", site.host)
+        refused = answered(answers, "sites", "forget", site.host)
         assert (refused.code, "Nothing was removed" in refused.err) == (2, True), refused
     assert isobath("sites", "forget", site.host, "--yes", "other").code == 2
     assert json.loads(isobath("search", "museum", "--json").out)
-    monkeypatch.setattr("sys.stdin", StringIO(f"y\n{site.host}\n"))
-    assert isobath("sites", "forget", site.url("/")).code == 0
+    assert answered(f"y\n{site.host}\n", "sites", "forget", site.url("/")).code == 0
     assert json.loads(isobath("search", "museum", "--json").out) == []
     raw = tmp_path / "store" / "raw"
     assert list(raw.rglob("*.warc.gz"))
