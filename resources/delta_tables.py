@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,6 +19,7 @@ import pyarrow.fs as pafs
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from deltalake.exceptions import CommitFailedError, SchemaMismatchError, TableNotFoundError
 
+from resources.arrow_files import arrow_files, arrow_path
 from resources.errors import BadRows, StoreBusy, StoreUnusable, TransientError
 from resources.group_commit import GroupCommit
 from resources.kept_table import KeptTable
@@ -38,6 +39,11 @@ _TRIES: Final = 8
 _FIRST_WAIT_S: Final = 0.05
 # Old versions stay readable by time until maintenance drops them, not until some checkpoint does.
 _CONFIGURATION: Final = {"delta.enableExpiredLogCleanup": "false"}
+# What delta-rs and Arrow say of an S3 server that is there, and not well.
+_IS_UNWELL: Final = re.compile(
+    r"\b(408|429|500|502|503|504) [A-Z]|SlowDown|operation timed out|AWS Error (SLOW_DOWN|SERVICE_UNAVAILABLE|"
+    r"INTERNAL_FAILURE|THROTTLING|REQUEST_TIMEOUT)|HTTP status (408|429|500|502|503|504)\b"
+)
 # delta-rs takes folders for URLs: it panics at some characters, and decodes others into another folder.
 _NOT_FOR_DELTA: Final = re.compile(r"[\[\]^|\\\x00-\x1f]|%[0-9A-Fa-f]{2}")
 
@@ -136,13 +142,18 @@ class DeltaTables:
 
     def _dataset(self, table: str, opened: DeltaTable, sites: Sequence[str] | None) -> ds.Dataset:
         schema = self._schema(table).remove_metadata()
-        if sites is not None and len(set(sites)) == 1 and not self._on_s3 and table not in self._whole:
-            return site_dataset(self._paths(table, opened, sites), _SITE, sites[0], schema)
-        # Going through Python to Rust for each file of a folder takes twice as long.
-        files = None if self._on_s3 else pafs.SubTreeFileSystem(self._uri(table), pafs.LocalFileSystem())
+        if sites is not None and len(set(sites)) == 1 and table not in self._whole:
+            paths = [arrow_path(uri) for uri in self._paths(table, opened, sites)]
+            return site_dataset(paths, self._files, _SITE, sites[0], schema)
         return opened.to_pyarrow_dataset(
-            file_pruning_predicate=self._pruned(table, sites), filesystem=files, schema=schema
+            file_pruning_predicate=self._pruned(table, sites),
+            filesystem=pafs.SubTreeFileSystem(arrow_path(self._uri(table)), self._files),
+            schema=schema,
         )
+
+    @cached_property
+    def _files(self) -> pafs.FileSystem:
+        return arrow_files(self._root, self._storage_options)
 
     def files(self, table: str, *, sites: Sequence[str] | None = None) -> list[str]:
         """Give the Parquet files of the current version, as absolute paths or ``s3://`` URIs."""
@@ -235,8 +246,7 @@ class DeltaTables:
             raise StoreUnusable(self._advice(error)) from error
         except OSError as error:
             cause = str(error)
-            # Of the S3 server: it is there, and not well.
-            if re.search(r"\b(408|429|500|502|503|504) [A-Z]|SlowDown|operation timed out", cause):
+            if _IS_UNWELL.search(cause):
                 raise TransientError(f"table '{table}' at {self._uri(table)}: {_plain(error)}") from error
             raise StoreUnusable(self._advice(error)) from error
 

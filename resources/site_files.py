@@ -8,14 +8,15 @@ import pyarrow.dataset as ds
 import pyarrow.fs as pafs
 
 
-def site_dataset(paths: Sequence[str], column: str, site: str, schema: pa.Schema) -> ds.Dataset:
-    """Make a dataset of local files that all belong to one site.
+def site_dataset(paths: Sequence[str], files: pafs.FileSystem, column: str, site: str, schema: pa.Schema) -> ds.Dataset:
+    """Make a dataset of files that all belong to one site.
 
     deltalake's own way states the statistics of every column of every file, which takes ten times as long as reading
     the few and small files of one site; and most reads are of one site.
 
     Args:
         paths: Parquet files; none of them holds the partition column.
+        files: where the paths are.
         column: the partition column.
         site: its value in all of them.
         schema: of the table; a file that is older than a column has nulls there.
@@ -24,6 +25,6 @@ def site_dataset(paths: Sequence[str], column: str, site: str, schema: pa.Schema
         list(paths),
         schema=schema,
         format=ds.ParquetFileFormat(),
-        filesystem=pafs.LocalFileSystem(),
+        filesystem=files,
         partitions=[pc.field(column) == site] * len(paths),
     )
