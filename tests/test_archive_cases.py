@@ -19,8 +19,9 @@ from resources.folder_objects import FolderObjects
 from resources.ports import SiteSettings
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("store_kind", ["folder"], indirect=True)]
+pytestmark = [pytest.mark.slow, in_a_folder]
 
 
 def crawl(rig: Rig, site: LoopbackSite) -> dg.ExecuteInProcessResult:

@@ -12,6 +12,7 @@ from assets import names
 from resources.ports import Compacted, SiteSettings, TableStore, Vacuumed
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +58,7 @@ def settings(site: LoopbackSite, **changes: int) -> DictCatalog:
     return DictCatalog({site.host: replace(common, **changes)})  # type: ignore[arg-type]
 
 
+@in_a_folder
 def test_each_address_ends_with_one_outcome(rig: Rig) -> None:
     with bad_site() as site:
         rig.catalog = settings(site, max_body_bytes=400_000, max_depth=1)
@@ -80,6 +82,7 @@ def test_each_address_ends_with_one_outcome(rig: Rig) -> None:
     assert "\ufffd" not in korean["text"]
 
 
+@in_a_folder
 def test_a_host_that_asks_to_wait_is_asked_later(rig: Rig) -> None:
     refusals = iter([Page("", 503, (("Retry-After", "1"),))])
 
@@ -100,6 +103,7 @@ def test_a_host_that_asks_to_wait_is_asked_later(rig: Rig) -> None:
     assert min(time for time in times if time > shy[0]) - shy[0] >= 1.0
 
 
+@in_a_folder
 def test_a_host_that_wants_a_long_rest_is_set_aside(rig: Rig) -> None:
     pages = {f"/{n}": Page("<p>Never read.") for n in range(5)}
     links = '<a href="/busy">busy</a>' * 9 + "".join(f'<a href="{path}">x</a>' for path in pages)
@@ -115,6 +119,7 @@ def test_a_host_that_wants_a_long_rest_is_set_aside(rig: Rig) -> None:
     assert len(site.paths_seen()) == len(set(site.paths_seen()))
 
 
+@in_a_folder
 @pytest.mark.parametrize("robots", [500, "drop"])
 def test_a_robots_file_that_cannot_be_had_forbids_everything_until_it_can(rig: Rig, robots: int | str) -> None:
     with LoopbackSite({"/": Page("<p>Read me.")}, robots=robots) as site:
@@ -128,6 +133,7 @@ def test_a_robots_file_that_cannot_be_had_forbids_everything_until_it_can(rig: R
     assert len(rig.rows(names.T_FETCHES, site.host, outcome="fetched", purpose="page")) == 1
 
 
+@in_a_folder
 def test_robots_rules_are_asked_once_and_kept(rig: Rig) -> None:
     with LoopbackSite({"/": Page('<a href="/no/x">no</a>')}, robots="User-agent: *\nDisallow: /no/\n") as site:
         rig.catalog = settings(site)
@@ -211,6 +217,7 @@ def refresh(content: str, text: str = "Moved.") -> Page:
     return Page(f'<meta http-equiv="refresh" content="{content}"><p>{text}')
 
 
+@in_a_folder
 def test_a_short_refresh_is_a_redirect_and_a_long_one_a_link(rig: Rig) -> None:
     pages = {
         "/": Page("".join(f'<a href="{path}">x</a>' for path in ("/old", "/ring/a", "/away", "/slow"))),
@@ -240,6 +247,7 @@ def test_a_short_refresh_is_a_redirect_and_a_long_one_a_link(rig: Rig) -> None:
     assert (moved["status"], moved["record_type"], moved["redirect_url"]) == (200, "response", site.url("/new/"))
 
 
+@in_a_folder
 def test_a_page_that_failed_in_three_crawls_running_is_left_alone(rig: Rig) -> None:
     with LoopbackSite({"/": Page('<a href="/bad">bad</a><a href="/gone">gone</a>'), "/bad": Page("", 403)}) as site:
         rig.catalog = settings(site, max_depth=1)
@@ -254,6 +262,7 @@ def test_a_page_that_failed_in_three_crawls_running_is_left_alone(rig: Rig) -> N
     assert (asked.count("/bad"), asked.count("/gone")) == (3, 5)
 
 
+@in_a_folder
 def test_what_the_last_crawl_had_to_leave_comes_first_in_the_next(rig: Rig) -> None:
     left = {f"/left/{number}": Page("<p>At last.") for number in range(3)}
     new = [f"/fresh/{number}" for number in range(3)]

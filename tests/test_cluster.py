@@ -22,7 +22,7 @@ from tests.support.ui import DagsterUi
 
 pytestmark = pytest.mark.slow
 
-SITES = 4
+SITES = 2
 PAGES = 6
 SLOW_PAGES = 40
 END_S = 240.0

@@ -8,8 +8,9 @@ from assets.crawl.history import history_of
 from resources.clock import SystemClock
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.rig import Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, in_a_folder]
 
 
 def test_each_address_is_explained(rig: Rig) -> None:

@@ -12,9 +12,10 @@ from resources.http_fetcher import HttpFetcher
 from resources.ports import FetchRequest, FetchResponse, SiteSettings
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import AGENT, DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 # What they try is the same whatever the store; those of stores run on both.
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("store_kind", ["folder"], indirect=True)]
+pytestmark = [pytest.mark.slow, in_a_folder]
 
 
 def settings(site: LoopbackSite, *, max_depth: int = 1) -> DictCatalog:

@@ -18,7 +18,7 @@ from tests.support.loopback import LoopbackSite
 pytestmark = pytest.mark.slow
 
 PAGES = 50
-KILLS = 4
+KILLS = 3
 
 
 @pytest.fixture(scope="module")

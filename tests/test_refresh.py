@@ -10,6 +10,7 @@ from resources.ports import SiteSettings
 from tests.support.clocks import ShiftedClock
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +84,7 @@ def test_what_is_due_is_asked_and_what_changed_is_derived(rig: Rig, clock: Shift
     assert min(row["due_at"] for row in schedule.values() if row["due_at"]) > clock.now()
 
 
+@in_a_folder
 def test_a_refresh_stays_within_the_budget_and_goes_on_with_what_is_left(rig: Rig, clock: ShiftedClock) -> None:
     with LoopbackSite(small_pages()) as site:
         rig.catalog = settings(site, requests_per_day=5)
@@ -103,6 +105,7 @@ def sitemap(*urls: str) -> Page:
     return Page(f"<urlset>{entries}</urlset>", headers=(("Content-Type", "application/xml"),))
 
 
+@in_a_folder
 def test_what_a_refresh_finds_beyond_its_share_is_asked_by_the_next_one(rig: Rig, clock: ShiftedClock) -> None:
     with LoopbackSite(small_pages()) as site:
         site.pages["/sitemap.xml"] = sitemap(site.url("/p1"))
@@ -127,6 +130,7 @@ def test_what_a_refresh_finds_beyond_its_share_is_asked_by_the_next_one(rig: Rig
     assert set.union(*asked) == {*linked, *listed}
 
 
+@in_a_folder
 def test_what_a_dropped_file_names_is_planned_and_asked(rig: Rig, clock: ShiftedClock) -> None:
     with LoopbackSite(small_pages()) as site:
         rig.catalog = settings(site, requests_per_day=2)
@@ -149,6 +153,7 @@ def test_what_a_dropped_file_names_is_planned_and_asked(rig: Rig, clock: Shifted
     assert rig.rows(names.T_SITE_SCHEDULE, site.host)[0]["pings_folded"] == 2
 
 
+@in_a_folder
 def test_a_site_that_was_never_crawled_has_nothing_to_refresh(rig: Rig) -> None:
     with LoopbackSite(small_pages()) as site:
         rig.catalog = settings(site)

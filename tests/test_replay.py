@@ -20,6 +20,7 @@ from assets import names
 from resources.ports import SiteSettings
 from tests.support.loopback import LoopbackSite, Page
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 PEERS = Path(__file__).resolve().parent.parent / ".venv-peers" / "bin"
 GIVE_UP_S = 60.0
@@ -27,7 +28,7 @@ GIVE_UP_S = 60.0
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (PEERS / "wb-manager").exists(), reason="no pywb here: `make peers` gets it"),
-    pytest.mark.parametrize("store_kind", ["folder"], indirect=True),  # pywb reads files
+    in_a_folder,  # pywb reads files
 ]
 
 # What the command `wayback` runs; that one does not say which free port it took.

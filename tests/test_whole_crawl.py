@@ -10,6 +10,7 @@ from warcio.archiveiterator import ArchiveIterator
 from assets import names
 from tests.support.loopback import SMALL_SITE_DEPTHS, LoopbackSite, Page, small_site
 from tests.support.rig import Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +114,7 @@ def test_a_second_crawl_asks_conditionally_and_feeds_nothing_new(rig: Rig) -> No
     assert len(rig.rows(names.T_LINKS, site.host, crawl_id=crawls[1])) == 12
 
 
+@in_a_folder
 def test_a_changed_page_is_extracted_and_fed_again(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         crawl(rig, site)
@@ -127,6 +129,7 @@ def test_a_changed_page_is_extracted_and_fed_again(rig: Rig) -> None:
         assert newest["url_key"] == site.url("/news")
 
 
+@in_a_folder
 def test_budgets_cut_from_the_bottom_and_say_so(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         crawl(rig, site, max_pages=4, max_depth=1)
@@ -136,12 +139,14 @@ def test_budgets_cut_from_the_bottom_and_say_so(rig: Rig) -> None:
     assert all("max_pages" in row["rule"] for row in cut)
 
 
+@in_a_folder
 def test_an_only_page_crawl_stops_at_the_seed(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         crawl(rig, site, max_depth=0)
         assert set(site.paths_seen()) == {"/", "/robots.txt"}
 
 
+@in_a_folder
 def test_another_spelling_of_an_address_is_asked_when_the_first_is_gone(rig: Rig) -> None:
     links = '<a href="/guide/77">first</a><a href="/guide/77/">second</a><a href="/guide/78">only</a>'
     with LoopbackSite({"/": links, "/guide/77/": "<p>With a slash.", "/guide/78/": "<p>Never linked."}) as site:

@@ -25,6 +25,7 @@ from tests.support.hand_made_crawl import blank
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.memory import MemoryObjects, MemoryTables
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 OTHER = "b"
 QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -185,7 +186,7 @@ def run(rig: Rig, site: str, *, raw: bool = False, confirm: str | None = None) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 @pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
 def test_the_job_forgets_a_crawled_site_under_its_lease_and_it_can_be_crawled_anew(rig: Rig, tmp_path: Path) -> None:
     index = TantivyIndex(tmp_path / "index")

@@ -17,6 +17,7 @@ from resources.site_leases import SiteLeaseStore
 from tests.support.clocks import ShiftedClock
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.rig import DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,7 @@ def rows_of_all(rig: Rig) -> dict[str, list[str]]:
     return {table: sorted(map(str, rig.tables.read(table).to_pylist())) for table in TABLES}
 
 
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 @pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
 def test_maintenance_changes_no_row_and_nothing_that_is_derived_of_them(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
@@ -90,7 +91,7 @@ def test_maintenance_changes_no_row_and_nothing_that_is_derived_of_them(rig: Rig
     assert len(versions) == 5
 
 
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 @pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
 def test_crawls_and_refreshes_in_peace_leave_no_orphan(rig: Rig) -> None:
     rig.clock = clock = ShiftedClock()
@@ -107,7 +108,7 @@ def test_crawls_and_refreshes_in_peace_leave_no_orphan(rig: Rig) -> None:
     assert [one.key for one in rig.objects.list("raw/")] == kept
 
 
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 @pytest.mark.filterwarnings("ignore:Parameter `include_sources` of function")
 def test_a_damaged_capture_fails_the_check_by_file_and_offset_and_stops_nothing_else(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
@@ -130,7 +131,7 @@ def test_a_damaged_capture_fails_the_check_by_file_and_offset_and_stops_nothing_
     assert f"{rows[3]['warc_file']} at offset {rows[3]['warc_offset']}: the file is missing" in missing
 
 
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 def test_parts_are_chosen_by_op_and_table_and_settings_give_the_defaults(rig: Rig) -> None:
     settings = settings_from(
         {"ISOBATH_STORE": rig.store, "ISOBATH_KEEP_RUNS_DAYS": "5", "ISOBATH_KEEP_VERSIONS_DAYS": "3"}

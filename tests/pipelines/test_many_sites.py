@@ -16,9 +16,10 @@ from resources.clock import SystemClock
 from resources.site_leases import SiteLeaseStore
 from tests.support.loopback import LoopbackSite, Page, small_site
 from tests.support.rig import BuggyWorkers, DictCatalog, Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 # What they try is the same whatever the store; those of stores run on both.
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("store_kind", ["folder"], indirect=True)]
+pytestmark = [pytest.mark.slow, in_a_folder]
 
 CRAWL = [
     names.SEED_CHECK,

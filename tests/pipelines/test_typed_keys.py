@@ -10,6 +10,7 @@ from pipelines.jobs import crawl_site
 from pipelines.typed_keys import replace_typed_keys
 from tests.support.loopback import LoopbackSite, small_site
 from tests.support.rig import Rig, failure_sentence
+from tests.support.s3 import in_a_folder
 
 
 def tick(instance: dg.DagsterInstance) -> str | None:
@@ -69,7 +70,7 @@ def crawl_site_alone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 def test_a_run_of_a_typed_key_ends_with_a_sentence_before_any_request(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         told = {

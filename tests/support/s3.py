@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import boto3.session
+import pytest
 
 from assets.schemas import TABLES
 from resources.delta_tables import DeltaTables
@@ -16,6 +17,9 @@ from resources.ports.tables import TableStore
 from resources.s3_objects import S3Objects
 
 StoreKind = Literal["folder", "s3"]
+
+# For tests of what is no matter of stores: a test that asks for a store runs in each kind without it.
+in_a_folder = pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
 
 
 def make_store(kind: StoreKind, tmp_path: Path) -> tuple[ObjectStore, TableStore, str]:

@@ -26,6 +26,7 @@ from tests.support.answers import NOON, answer
 from tests.support.loopback import SMALL_SITE_DEPTHS, LoopbackSite, small_site
 from tests.support.memory import MemoryObjects
 from tests.support.rig import Rig
+from tests.support.s3 import in_a_folder
 
 KEY = "raw/site=e.test/crawl=1/layer=depth_0/a.warc.gz"
 ARCHIVE_CHECKS = (DIGESTS_VERIFY, NO_DANGLING_REVISITS, ERRORS_WITHIN_SHARE)
@@ -152,7 +153,7 @@ def test_errors_may_be_as_many_as_the_site_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 def test_a_crawl_reports_the_checks_of_each_depth_and_a_second_one_has_revisits(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         revisits = 0

@@ -15,6 +15,7 @@ from assets.crawl.specs import crawl_check_specs
 from resources.ports import SiteSettings
 from tests.support.loopback import LoopbackSite, Page, small_site
 from tests.support.rig import DictCatalog, Rig
+from tests.support.s3 import in_a_folder
 
 SETTINGS = SiteSettings("a.test", max_lost_share=0.2, max_robots_share=0.25, max_fetch_p90_ms=300.0)
 
@@ -67,7 +68,7 @@ def test_nine_of_ten_answers_come_in_time(answers: int, p90_ms: int | None, pass
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 def test_a_site_that_shrank_fails_its_check_in_the_partition_and_by_its_own_threshold(rig: Rig) -> None:
     slow = "".join(f"<a href='/_/slow?s=0.01&n={number}'>slow</a>" for number in range(12))
     with LoopbackSite({**small_site(), "/": Page(f"<title>Home</title>{slow}<a href='/guide/'>Guide</a>")}) as site:
@@ -87,7 +88,7 @@ def test_a_site_that_shrank_fails_its_check_in_the_partition_and_by_its_own_thre
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store_kind", ["folder"], indirect=True)
+@in_a_folder
 def test_a_site_that_does_not_answer_is_one_error_and_not_three(rig: Rig) -> None:
     with LoopbackSite(small_site()) as site:
         assert rig.crawl(site.host, seeds=[site.url("/")]).success
