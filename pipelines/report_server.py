@@ -4,13 +4,12 @@ Browsers do not follow links from a page of the web to a file, and a store may b
 """
 
 import html
-import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
+from pipelines.served import Served
 from resources.errors import BadSettings, IsobathError, ObjectMissing
 from resources.ports import ObjectStore
 
@@ -26,7 +25,7 @@ _TYPES: Final = {
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-class ReportServer:
+class ReportServer(Served):
     """Serves inside its ``with``."""
 
     def __init__(self, objects: ObjectStore, port: int) -> None:
@@ -40,30 +39,13 @@ class ReportServer:
             store = objects
 
         try:
-            self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+            server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         except OSError as error:
             raise BadSettings(
                 f"port {port} for reports: {error.strerror}; choose another with --reports-port"
             ) from error
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="reports", daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """Give its address, without a slash at the end."""
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(server)
+        self.url: Final = f"http://127.0.0.1:{server.server_port}"
 
 
 class _Handler(BaseHTTPRequestHandler):

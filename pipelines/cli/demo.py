@@ -1,6 +1,5 @@
 """The demo: a small site of our own, served on loopback by this process and crawled."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pipelines.cli.crawl import CrawlRequest, crawl_site
+from pipelines.served import Served
 
 SITE: Final = Path(__file__).resolve().parent.parent / "demo_site"
 # One port, so that the demo is the same site each time; another if it is taken.
@@ -30,14 +30,8 @@ def demo_server() -> Iterator[str]:
         server = ThreadingHTTPServer(("127.0.0.1", USUAL_PORT), handler)
     except OSError:
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with Served(server):
         yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def crawl_demo_site(*, store: str | None) -> int:

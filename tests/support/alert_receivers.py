@@ -4,34 +4,16 @@ import base64
 import json
 import socketserver
 import ssl
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from pipelines.served import Served
 
 MAX_LINES = 10_000
 IDLE_S = 10.0
 
 
-class _Receiver:
-    """A server in a thread, alive inside its ``with``."""
-
-    _server: socketserver.BaseServer
-
-    def __enter__(self) -> Self:
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-
-class HookReceiver(_Receiver):
+class HookReceiver(Served):
     """Takes POSTs of JSON. ``status`` is what it answers; only what it answers 200 counts as taken."""
 
     def __init__(self) -> None:
@@ -59,7 +41,7 @@ class HookReceiver(_Receiver):
                 """Stay silent."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server = server
+        super().__init__(server)
         self.url = f"http://127.0.0.1:{server.server_address[1]}/secret-path"
 
 
@@ -116,7 +98,7 @@ class _MailServer(socketserver.ThreadingTCPServer):
     receiver: "MailReceiver"
 
 
-class MailReceiver(_Receiver):
+class MailReceiver(Served):
     """Takes mail by SMTP, with STARTTLS where ``tls`` is given; refuses readers whose address holds a ``refused``."""
 
     def __init__(self, *, address: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> None:
@@ -126,5 +108,5 @@ class MailReceiver(_Receiver):
         self.logins: list[tuple[bool, list[str]]] = []  # under TLS or not, user and password
         server = _MailServer((address, 0), _Conversation)
         server.receiver = self
-        self._server = server
+        super().__init__(server)
         self.host, self.port = address, int(server.server_address[1])

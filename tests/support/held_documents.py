@@ -1,7 +1,6 @@
 """What an index sink holds, told in the sink's own words: one class a kind of sink, for the contract that all share."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
+from pipelines.served import Served
 from resources.kafka_sink import KafkaSink
 from resources.opensearch_sink import INDEX, OpenSearchSink
 from resources.ports import IndexSink, SearchFilter
@@ -165,15 +165,10 @@ def _webhook() -> Iterator[Webhook]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # its name in the base class
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        state.url = f"http://127.0.0.1:{server.server_port}/feed"
-        try:
-            yield state
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_port}/feed"
+    with Served(server):
+        yield state
 
 
 @contextmanager

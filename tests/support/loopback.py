@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl
 
+from pipelines.served import Served
 from tests.support.loopback_behaviours import Asked, behave
 from tests.support.pages import ORIGIN, Page
 from tests.support.small_site import SMALL_SITE_DEPTHS, small_site
@@ -47,7 +47,7 @@ class SeenRequest:
         return next((value.strip() for key, _, value in fields if key.lower() == name.lower()), None)
 
 
-class LoopbackSite:
+class LoopbackSite(Served):
     """A site to crawl, alive inside its ``with``.
 
     ``pages`` (path with query -> page) and ``robots`` may be changed at any time. ``robots`` is the text of robots.txt,
@@ -70,24 +70,18 @@ class LoopbackSite:
         self._lock = threading.Lock()
         self._requests: list[SeenRequest] = []
         self._scheme = "https" if tls else "http"
-        self._server = _Server(self, address, tls)
-        self.host = f"{address}:{self._server.server_address[1]}"  # such as 127.0.0.1:40123
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+        self._connections = _Server(self, address, tls)
+        self.host = f"{address}:{self._connections.server_address[1]}"  # such as 127.0.0.1:40123
+        super().__init__(self._connections)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.end_connections()
-        self._server.server_close()
-        if self._server.bugs and error is None:
-            raise self._server.bugs[0]
+        super().__exit__(kind, error, trace)
+        self._connections.end_connections()
+        if self._connections.bugs and error is None:
+            raise self._connections.bugs[0]
 
     def url(self, path: str) -> str:
         """Give the absolute URL of a path."""

@@ -3,16 +3,16 @@
 import select
 import socket
 import socketserver
-import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
+
+from pipelines.served import Served
 
 PIECE_BYTES: Final = 64 * 1024
 IDLE_S: Final = 10.0
 
 
-class LoopbackProxy:
+class LoopbackProxy(Served):
     """A proxy, alive inside its ``with``.
 
     Args:
@@ -22,20 +22,9 @@ class LoopbackProxy:
     def __init__(self, *, instead: bytes | None = None) -> None:
         self.instead = instead
         self.heads: list[str] = []  # of all requests, as they came in
-        self._server = _Server(self)
-        self.port = int(self._server.server_address[1])
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        server = _Server(self)
+        self.port = int(server.server_address[1])
+        super().__init__(server)
 
 
 class _Server(socketserver.ThreadingTCPServer):

@@ -5,13 +5,14 @@ No index is made by itself, mappings are strict, a bulk body ends with a line br
 
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from pipelines.served import Served
 
 BULK_BYTES_MAX = 10 * 1024 * 1024
 TERM_BYTES_MAX = 32_766
@@ -151,12 +152,7 @@ def strict_opensearch() -> Iterator[StrictOpenSearch]:
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # its name in the base class
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        state.url = f"http://127.0.0.1:{server.server_port}"
-        try:
-            yield state
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    with Served(server):
+        yield state
