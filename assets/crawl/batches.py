@@ -6,8 +6,9 @@ finds the rows in the file itself, and pages without links are parsed by the lin
 """
 
 import asyncio
+import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -26,6 +27,8 @@ from assets.warc.digest import payload_digest
 from assets.warc.records import Place, StoredCopy, capture_members
 from assets.warc.writing import WarcBatch
 from resources.ports import FetchResponse
+
+_EARLIEST: Final = 0.5  # of ``batch_max_s``: when the first batch of some site is old
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ class LayerBatches:
         self._robots: list[dict[str, Any]] = []
         self._payloads: dict[str, StoredCopy] = {}  # of the open batch
         self._opened_at_s = crawl.ports.clock.monotonic_s()
+        # Hundreds of sites that begin together would all publish at one moment, and hold up each other's requests.
+        early = (1 - _EARLIEST) * zlib.crc32(crawl.site.encode()) / 2**32
+        self._max_age_s = crawl.settings.batch_max_s * (1 - early)
         self._serial = 0
         self._committing = asyncio.Lock()
 
@@ -92,10 +98,9 @@ class LayerBatches:
     @property
     def is_due(self) -> bool:
         """Whether the open batch is large or old enough to be published."""
-        settings, now_s = self._crawl.settings, self._crawl.ports.clock.monotonic_s()
-        too_old = now_s - self._opened_at_s >= settings.batch_max_s
+        too_old = self._crawl.ports.clock.monotonic_s() - self._opened_at_s >= self._max_age_s
         return bool(self._rows) and (
-            too_old or (self._batch is not None and self._batch.size_bytes >= settings.batch_max_bytes)
+            too_old or (self._batch is not None and self._batch.size_bytes >= self._crawl.settings.batch_max_bytes)
         )
 
     async def commit(self) -> None:
@@ -105,6 +110,7 @@ class LayerBatches:
             links = self._ahead.cut() if self._ahead is not None else None
             self._batch, self._rows, self._robots, self._payloads = None, RowBuffer(FETCHES), [], {}
             self._opened_at_s = self._crawl.ports.clock.monotonic_s()
+            self._max_age_s = self._crawl.settings.batch_max_s
             table = rows.table()
             await self._crawl.to_thread(self._publish, batch, table, robots)
             # Not before: a revisit may only point at what is published.

@@ -1,4 +1,4 @@
-"""Blocking work of a walk: it runs in a thread, so that it holds nobody up, and is never left behind."""
+"""Work beside a walk: it holds nobody up, and is never left behind when the walk is cancelled."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,11 +9,15 @@ Answer = TypeVar("Answer")
 
 
 async def in_thread(function: Callable[Arguments, Answer], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-    """Run a function in a thread; when the caller is cancelled, the function ends before the cancellation goes on.
+    """Run a function that blocks in a thread; when the caller is cancelled, the function ends first.
 
     A thread cannot be stopped: one that was left behind would still write to a site whose lease is given back.
     """
-    work = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    return await to_its_end(asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs)))
+
+
+async def to_its_end(work: asyncio.Future[Answer]) -> Answer:
+    """Await work that a cancellation of the caller does not reach: it ends before the cancellation goes on."""
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:

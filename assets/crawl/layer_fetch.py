@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from assets import names
 from assets.crawl.batches import LayerBatches
+from assets.crawl.blocking import to_its_end
 from assets.crawl.links_ahead import LinksAhead
 from assets.crawl.open_chains import COLUMNS, OpenChains
 from assets.crawl.robots_book import RobotsBook
@@ -60,6 +61,7 @@ class LayerFetch:
         self._robots = robots
         self._keeps_ends = keeps_ends
         self._batches = LayerBatches(crawl, layer, ahead=ahead)
+        self._publishing: asyncio.Task[None] | None = None
         self._chains: OpenChains | None = None
         self._supply: Supply = ItemSupply(())
         self._unanswered: dict[str, set[str]] = {}  # host key -> origin keys handed out and never answered
@@ -121,12 +123,12 @@ class LayerFetch:
                 await self._all_in.wait()
             except asyncio.CancelledError:
                 self._crawl.scheduler.withdraw(self._crawl.site)
-                await self._batches.commit()
+                await self._publish_rest()
                 raise
             finally:
                 self._supply = ItemSupply(())
         try:
-            await self._batches.commit()
+            await self._publish_rest()
         finally:
             if self._failure is not None:
                 raise self._failure
@@ -174,7 +176,7 @@ class LayerFetch:
             self._ended(item, row)
         self._answered(item)
         if self._batches.is_due:
-            await self._batches.commit()
+            await self._publish()
 
     def in_supply(self) -> Mapping[str, int]:
         """Count what was not submitted yet, by host."""
@@ -219,6 +221,26 @@ class LayerFetch:
             unanswered.discard(item.origin_key)
             if len(unanswered) < HOST_ITEMS_MIN:
                 self._hand_out(item.host_key)
+
+    async def _publish(self) -> None:
+        """Publish the open batch while the hosts are asked on; when it is due before the last one is out, wait."""
+        while self._publishing is not None and not self._publishing.done():
+            await asyncio.wait([self._publishing])
+        if self._batches.is_due:
+            self._publishing = asyncio.create_task(self._batches.commit())
+            self._publishing.add_done_callback(self._published)
+
+    def _published(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._crawl.scheduler.withdraw(self._crawl.site)
+            self.fail(error)
+
+    async def _publish_rest(self) -> None:
+        try:
+            if self._publishing is not None:
+                await to_its_end(self._publishing)
+        finally:
+            await self._batches.commit()
 
     def _decided(self, item: FetchItem, row: dict[str, Any]) -> None:
         self._batches.add_row(row)
