@@ -18,13 +18,9 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from assets import names
-from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
-from assets.crawl.ports import CrawlPorts
-from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
-from bench.politeness import Silent
-from pipelines.deployments import deploy, settings_from
+from assets.crawl.walk import SiteFailed, StageDone
+from bench.walks import ports_of, walk
 from resources.ports import FetchRequest, FetchResponse
 
 SITE: Final = "wide.example.org"
@@ -88,23 +84,21 @@ def main() -> None:
     parser.add_argument("--at-most-mib", type=int, default=1_536, help="the peak may be so high")
     arguments = parser.parse_args()
     table = Table("stage", "rows", "seconds", "peak MiB so far", title_justify="left")
-    with tempfile.TemporaryDirectory() as store:
-        deployment = deploy(settings_from({"ISOBATH_STORE": str(Path(store, "store"))}), progress=Silent())
-        parts = {name: part for name, part in deployment.resources.items() if name != "sinks"}
-        parts["fetcher"] = MadeUpSite(arguments.hubs, arguments.pages, arguments.fetch)
-        keys = [key for depth in range(DEPTH + 1) for key in names.depth(depth).stages]
-        config = CrawlConfig(max_depth=DEPTH, max_pages=10_000_000, min_delay_s=0, seeds=[f"http://{SITE}/"])
-        plan = WalkPlan([SITE], [names.SEED_CHECK, *keys], config, DEPTH, "bench")
+    fetcher = MadeUpSite(arguments.hubs, arguments.pages, arguments.fetch)
+    config = CrawlConfig(max_depth=DEPTH, max_pages=10_000_000, min_delay_s=0, seeds=[f"http://{SITE}/"])
+    with (
+        tempfile.TemporaryDirectory() as store,
+        ports_of({"ISOBATH_STORE": str(Path(store, "store"))}, fetcher=fetcher) as ports,
+    ):
         began = time.perf_counter()
         table.add_row("start", "", "", _peak())
-        for event in Background().run(lambda: walk_sites(plan, CrawlPorts(**parts))):
+        for event in walk(ports, [SITE], config, depth=DEPTH, reports=False):
             if isinstance(event, SiteFailed):
                 if not isinstance(event.error, Enough):
                     raise SystemExit(event.trace)
                 table.add_row(f"{arguments.fetch} pages of the last layer", "", _since(began), _peak())
             elif isinstance(event, StageDone):
                 table.add_row(event.key.to_user_string(), str(event.result.rows_out), _since(began), _peak())
-        deployment.resources["workers"].close()
     Console(soft_wrap=True).print(table)
     if _peak_mib() > arguments.at_most_mib:
         raise SystemExit(f"the peak is {_peak()} MiB, and may be {arguments.at_most_mib} MiB")

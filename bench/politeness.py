@@ -26,25 +26,15 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from assets.crawl.background import Background
 from assets.crawl.config import CrawlConfig
-from assets.crawl.ports import CrawlPorts
-from assets.crawl.walk import SiteFailed, StageDone, WalkPlan, walk_sites
-from pipelines.deployments import deploy, settings_from
-from resources.ports import RunNote
+from assets.crawl.walk import SiteFailed, StageDone
+from bench.walks import ports_of, walk
 
 DELAY_S: Final = 1.0
 LEAST_SHARE: Final = 0.9
 CLOCK_SLACK_S: Final = 0.002  # between two clocks' readings of one moment
 DEPTH: Final = 1
 BEFORE_PAGES: Final = 3  # requests of a host before those of its first layer: robots.txt, sitemap.xml, the start page
-
-
-class Silent:
-    """A progress that nobody watches."""
-
-    def note(self, note: RunNote) -> None:
-        """Do nothing."""
 
 
 def main() -> None:
@@ -101,19 +91,14 @@ def crawl(sites: Sequence[str], store: Path) -> tuple[int, int]:
     manners = {"min_delay_s": DELAY_S, "max_delay_s": DELAY_S, "allow_private_networks": True}
     listed = {site: {"seeds": [f"http://{site}/"], **manners} for site in sites}
     catalog.write_text(json.dumps({"sites": listed}), encoding="utf-8")
-    deployment = deploy(settings_from({"ISOBATH_STORE": str(store), "ISOBATH_SITES": str(catalog)}), progress=Silent())
-    parts = {name: part for name, part in deployment.resources.items() if name != "sinks"}
-    keys = [key for depth in range(DEPTH + 1) for key in names.depth(depth).stages]
-    config = CrawlConfig(max_depth=DEPTH)
-    plan = WalkPlan(sites, [names.SEED_CHECK, *keys, names.CRAWL_REPORT], config, DEPTH, "bench")
     pages = failures = 0
-    for event in Background().run(lambda: walk_sites(plan, CrawlPorts(**parts))):
-        if isinstance(event, SiteFailed):
-            failures += 1
-            print(f"{event.site}: {event.reason}", file=sys.stderr)
-        elif isinstance(event, StageDone) and event.key == names.CRAWL_REPORT:
-            pages += event.result.rows_out
-    deployment.resources["workers"].close()
+    with ports_of({"ISOBATH_STORE": str(store), "ISOBATH_SITES": str(catalog)}) as ports:
+        for event in walk(ports, sites, CrawlConfig(max_depth=DEPTH), depth=DEPTH):
+            if isinstance(event, SiteFailed):
+                failures += 1
+                print(f"{event.site}: {event.reason}", file=sys.stderr)
+            elif isinstance(event, StageDone) and event.key == names.CRAWL_REPORT:
+                pages += event.result.rows_out
     return pages, failures
 
 

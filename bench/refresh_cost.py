@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from bench.politeness import Silent
+from bench.walks import Silent
 from bench.recrawl_run.ground import QUIET
 from pipelines.build import build
 from pipelines.deployments import deploy, settings_from
