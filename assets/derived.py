@@ -6,10 +6,10 @@ later steps of the same run go on.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Protocol
 
 import dagster as dg
 from dagster._core.definitions.asset_checks.asset_check_evaluation import (
@@ -24,6 +24,7 @@ from assets.url.host import site_key_problem
 from resources.errors import BadSettings
 
 _FAILED: Final = "failed"
+Severities = Sequence[tuple[str, Literal["warn", "error"]]]
 
 SiteEvent = (
     dg.MaterializeResult[None]
@@ -111,12 +112,18 @@ class SiteResult:
     metadata: Mapping[str, Any]
     data_version: str  # equal when nothing changed, so that the UI's "stale" is true
     checks: tuple[CheckResult, ...] = ()
+    severities: Severities = ()  # that the site sets, by check
 
 
 def site_events(context: SiteContext, key: dg.AssetKey, site: str, result: SiteResult) -> Iterator[SiteEvent]:
     """Give the events that mark an asset materialized for a site, with its checks."""
     wanted = {check.name for check in context.selected_asset_check_keys if check.asset_key == key}
-    checks = [check for check in result.checks if check.name in wanted]
+    severities = {name: dg.AssetCheckSeverity(word.upper()) for name, word in result.severities}
+    checks = [
+        replace(check, severity=severities.get(check.name, check.severity))
+        for check in result.checks
+        if check.name in wanted
+    ]
     if context.has_partition_key:
         yield dg.MaterializeResult(
             asset_key=key,
@@ -229,12 +236,14 @@ def derived_asset(
     code_version: str,
     tables: Sequence[str] = (),
     checks: Mapping[str, str] | None = None,
+    severe: Collection[str] = (),
 ) -> Callable[[Callable[..., Any]], dg.AssetsDefinition]:
     """Declare an asset that is derived per site; its function should ``yield from per_site(...)``.
 
     Args:
         tables: that it writes, its main one first; Dagster shows their columns.
         checks: name -> description of the asset checks that the function reports.
+        severe: names of those that it reports with severity ERROR.
     """
     spec = dg.AssetSpec(
         key,
@@ -253,7 +262,13 @@ def derived_asset(
         name="__".join(key.path),
         specs=[spec],
         check_specs=[
-            dg.AssetCheckSpec(name, asset=key, description=text, partitions_def=sites)
+            dg.AssetCheckSpec(
+                name,
+                asset=key,
+                description=text,
+                partitions_def=sites,
+                metadata={"severity": "ERROR" if name in severe else "WARN"},
+            )
             for name, text in (checks or {}).items()
         ],
         # Without this Dagster wants an output of the asset even from a run of many sites, which gives events.

@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from assets import names
-from bench.walks import Silent
 from bench.recrawl_run.ground import QUIET
+from bench.walks import Silent
 from pipelines.build import build
 from pipelines.deployments import deploy, settings_from
 from pipelines.jobs import refresh_site

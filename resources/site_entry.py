@@ -8,11 +8,12 @@ from urllib.parse import urlsplit
 import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from resources.ports.catalog import MAX_DEPTH_LIMIT, MapLimits, SiteSettings
+from resources.ports.catalog import CHECKS, MAX_DEPTH_LIMIT, MapLimits, SiteSettings, TextLimits
 
 WEB_ADDRESSES: Final = "a list of absolute http(s) URLs such as [https://docs.example.org/]"
 BUILT_IN: Final = SiteSettings(site="")
 MAP_LIMITS: Final = ", ".join(limit.name for limit in fields(MapLimits))
+TEXT_LIMITS: Final = ", ".join(limit.name for limit in fields(TextLimits))
 QUIET_RE2: Final = re2.Options()
 QUIET_RE2.log_errors = False
 
@@ -53,6 +54,18 @@ def _map_limit(name: str) -> str:
     return name
 
 
+def _text_limit(name: str) -> str:
+    if name not in TEXT_LIMITS.split(", "):
+        raise ValueError("no such limit")
+    return name
+
+
+def _check(name: str) -> str:
+    if name not in CHECKS:
+        raise ValueError("no such check")
+    return name
+
+
 def page_or_pattern(text: str) -> str:
     """Check what stands for pages: an absolute URL, or an RE2 pattern.
 
@@ -70,6 +83,8 @@ PathPrefix = Annotated[str, AfterValidator(_path_prefix)]
 PageOrPattern = Annotated[str, AfterValidator(page_or_pattern)]
 Weight = Annotated[float, Field(gt=0)]
 MapLimit = Annotated[str, AfterValidator(_map_limit)]
+TextLimit = Annotated[str, AfterValidator(_text_limit)]
+Check = Annotated[str, AfterValidator(_check)]
 WEIGHT: Final = "a weight of more than 0"
 
 
@@ -116,3 +131,9 @@ class SettingsEntry(BaseModel):
     page_weights: dict[PageOrPattern, Weight] = Field({}, description=f"URLs or RE2 patterns with {WEIGHT}")
     weights_file: str = Field("", description="the name of a file beside this one")
     map_limits: dict[MapLimit, Annotated[float, Field(ge=0)]] = Field({}, description=f"limits by name: {MAP_LIMITS}")
+    text_limits: dict[TextLimit, Annotated[float, Field(ge=0, le=1)]] = Field(
+        {}, description=f"shares from 0 to 1 by name: {TEXT_LIMITS}"
+    )
+    check_severity: dict[Check, Literal["warn", "error"]] = Field(
+        {}, description="warn or error by the name of an asset check, as {no_new_dead_links: error}"
+    )

@@ -130,7 +130,7 @@ def _walked(
                     event.result.metadata["leftovers_swept"],
                     event.result.metadata["leftovers_swept_bytes"],
                 )
-            yield from site_events(context, event.key, event.site, site_result(event))
+            yield from site_events(context, event.key, event.site, site_result(event, ports.catalog))
     if failed:
         may_retry = context.has_partition_key and all(isinstance(f.error, TransientError) for f in failed.values())
         failure = failure_of_sites({site: f.reason for site, f in failed.items()}, len(plan.sites))
@@ -139,7 +139,7 @@ def _walked(
     yield from end_of_range(context)
 
 
-def site_result(event: StageDone) -> SiteResult:
+def site_result(event: StageDone, catalog: SiteCatalog) -> SiteResult:
     """Turn what a stage did into what Dagster is told."""
     result = event.result
     version = f"{event.crawl_id} {event.key.to_user_string()} {result.outcome} {result.rows_in} {result.rows_out}"
@@ -154,4 +154,5 @@ def site_result(event: StageDone) -> SiteResult:
         },
         data_version=hashlib.sha256(version.encode()).hexdigest()[:16],
         checks=result.checks,
+        severities=catalog.settings(event.site).check_severity,
     )

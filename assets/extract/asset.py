@@ -6,11 +6,12 @@ import dagster as dg
 
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
-from assets.extract.checks import DESCRIPTIONS, texts_found, texts_kept, texts_readable
+from assets.extract.checks import DESCRIPTIONS, flags_kept, texts_found, texts_kept, texts_readable
 from assets.extract.extractor import EXTRACTOR_VERSION
 from assets.extract.pages import pages_of_site
 from assets.url.key import KeyRules
 from resources.ports import DocumentWorkers, ObjectStore, SiteCatalog, TableStore
+from resources.ports.catalog import TextLimits
 
 
 class PagesConfig(dg.Config):
@@ -42,13 +43,16 @@ def pages(
     """Extract the pages of each site."""
 
     def work(site: str) -> SiteResult:
-        rules = KeyRules.of(catalog.settings(site))
+        settings = catalog.settings(site)
+        rules, limits = KeyRules.of(settings), TextLimits(**dict(settings.text_limits))
         result = pages_of_site(site, tables, objects, workers, key_rules=rules, full_refresh=config.full_refresh)
         checks = (
-            texts_found(result.live_pages, result.live_pages_without_text),
-            texts_readable(result.new_characters, result.replacement_characters),
-            texts_kept(result.pages_before, result.characters_before, result.characters_of_those),
+            texts_found(result.live_pages, result.live_pages_without_text, limits),
+            texts_readable(result.new_characters, result.replacement_characters, limits),
+            texts_kept(result.pages_before, result.characters_before, result.characters_of_those, limits),
+            flags_kept(result.flags_before, result.flags, limits),
         )
-        return SiteResult({**result.metadata, "table": tables.location(names.T_PAGES)}, result.digest, checks)
+        metadata = {**result.metadata, "table": tables.location(names.T_PAGES)}
+        return SiteResult(metadata, result.digest, checks, settings.check_severity)
 
     yield from per_site(context, names.PAGES, work)

@@ -51,6 +51,8 @@ class PagesResult:
     pages_before: int  # that lived before and live now
     characters_before: int  # of their texts, and now:
     characters_of_those: int
+    flags_before: Mapping[str, float]  # share of those pages by flag, as they were, and now:
+    flags: Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -263,6 +265,7 @@ def _result(
         **work.again.metadata(),
     }
     stayed = [row for row in live if before.get(row["url_key"], {}).get("status") == PageStatus.LIVE]
+    former = [before[row["url_key"]] for row in stayed]
     return PagesResult(
         metadata,
         digest.hexdigest(),
@@ -271,6 +274,13 @@ def _result(
         new_characters=work.counts["new_characters"],
         replacement_characters=work.counts["replacement_characters"],
         pages_before=len(stayed),
-        characters_before=sum(before[row["url_key"]]["characters"] for row in stayed),
+        characters_before=sum(row["characters"] for row in former),
         characters_of_those=sum(row["characters"] for row in stayed),
+        flags_before=_flag_shares(former),
+        flags=_flag_shares(stayed),
     )
+
+
+def _flag_shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    counts = Counter(flag for row in rows for flag in row["flags"])
+    return {flag: count / len(rows) for flag, count in counts.items()}

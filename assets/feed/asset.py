@@ -7,7 +7,7 @@ from pydantic import Field
 
 from assets import names
 from assets.derived import SiteEvent, SiteResult, derived_asset, per_site
-from assets.feed.checks import DESCRIPTIONS, replay_check, sinks_check, vanished_check
+from assets.feed.checks import DESCRIPTIONS, VANISHED, replay_check, sinks_check, vanished_check
 from assets.feed.documents import DOCUMENT_VERSION
 from assets.feed.index_feed import SINK_LIMIT_S, FeedRules, index_feed_of_site
 from resources.ports import IndexSink, ObjectStore, SiteCatalog, TableStore
@@ -35,6 +35,7 @@ class FeedConfig(dg.Config):
     code_version=DOCUMENT_VERSION,
     tables=(names.T_FEED_STATE,),
     checks=DESCRIPTIONS,
+    severe=[VANISHED],
 )
 def index_feed(
     context: dg.AssetExecutionContext,
@@ -47,11 +48,12 @@ def index_feed(
     """Feed what changed on each site."""
 
     def work(site: str) -> SiteResult:
-        share = catalog.settings(site).max_vanished_share
+        settings = catalog.settings(site)
+        share = settings.max_vanished_share
         rules = FeedRules(share, config.let_vanish, config.make_all, config.read_whole_log, config.sink_limit_s)
         result = index_feed_of_site(site, tables, objects, sinks, rules)
         checks = (replay_check(result), vanished_check(result, share), sinks_check(result.sink_errors))
         metadata = {**result.metadata, "batches": objects.location(names.feed_prefix(site))}
-        return SiteResult(metadata, result.digest, checks)
+        return SiteResult(metadata, result.digest, checks, settings.check_severity)
 
     yield from per_site(context, names.INDEX_FEED, work)

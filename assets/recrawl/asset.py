@@ -52,9 +52,9 @@ def page_schedule_asset(requests_per_day: float | None) -> dg.AssetsDefinition:
         sharing = frozenset(context.instance.get_dynamic_partitions(str(sites.name)))
 
         def work(site: str) -> SiteResult:
-            now = clock.now()
+            now, settings = clock.now(), catalog.settings(site)
             result = schedule_of_site(
-                catalog.settings(site),
+                settings,
                 tables,
                 now=now,
                 requests_per_day=requests_per_day,
@@ -66,7 +66,7 @@ def page_schedule_asset(requests_per_day: float | None) -> dg.AssetsDefinition:
                 starved_check(result.pages, result.site["hub_stretch"], now),
             )
             metadata = {**metadata_of(result, now), "table": tables.location(names.T_PAGE_SCHEDULE)}
-            return SiteResult(metadata, result.digest, checks)
+            return SiteResult(metadata, result.digest, checks, settings.check_severity)
 
         yield from per_site(context, names.PAGE_SCHEDULE, work)
 

@@ -51,7 +51,8 @@ def site_map(
         result = site_map_of_site(site, tables, objects, engine, limits)
         summary = dg.MetadataValue.md(str(result.metadata["summary"]))
         metadata = {**result.metadata, "summary": summary}
-        return SiteResult(metadata, result.digest, map_checks(result.history, limits))
+        checks = map_checks(result.history, limits)
+        return SiteResult(metadata, result.digest, checks, catalog.settings(site).check_severity)
 
     yield from per_site(context, names.SITE_MAP, work)
 
@@ -88,7 +89,7 @@ def map_changes(
             **result.counts,
             "changes": dg.MetadataValue.path(result.location),
         }
-        return SiteResult(metadata, result.digest, checks)
+        return SiteResult(metadata, result.digest, checks, catalog.settings(site).check_severity)
 
     yield from per_site(context, names.MAP_CHANGES, work)
 

@@ -1,10 +1,12 @@
 """The page of the asset checks: what each holds, of which assets, how bad a failure is, by which threshold."""
 
 import re
+from dataclasses import asdict
 
 from pipelines.reference.definitions import reference_definitions
 from pipelines.reference.markdown import code, page, table
 from pipelines.reference.settings import BUILT_IN
+from resources.ports.catalog import MapLimits, TextLimits
 from resources.site_catalog import KNOWN_KEYS
 
 
@@ -14,8 +16,15 @@ def checks_page() -> str:
         "Asset checks",
         "They are reported for each site: the Dagster UI shows them by partition, in runs of one site and of many. A "
         "check that fails stops nothing. [Alerts](../alerts.md) tell of those of severity ERROR, and of WARN if "
-        "`ISOBATH_ALERT_WARNINGS` is on. Thresholds are settings of a site, in `sites.yaml`, or of all sites under "
-        "`defaults:` there.",
+        "`ISOBATH_ALERT_WARNINGS` is on. Thresholds and severities are settings of a site in `sites.yaml`, or of all "
+        "sites under `defaults:` there:\n\n"
+        "```yaml\n"
+        "defaults:\n"
+        "  max_lost_share: 0.2\n"
+        "  map_limits: {max_new_dead_links: 5}\n"
+        "  text_limits: {max_flag_growth: 0.05}\n"
+        "  check_severity: {no_new_dead_links: error, vanished_within_share: warn}\n"
+        "```",
         table(["check", "of", "holds when", "severity", "threshold, and its default"], _rows()),
     )
 
@@ -36,5 +45,6 @@ def _rows() -> list[list[str]]:
 
 
 def _thresholds(description: str) -> str:
-    named = [word for word in re.findall(r"\w+", description) if word in KNOWN_KEYS]
-    return ", ".join(f"`{name}` {getattr(BUILT_IN, name):g}" for name in named)
+    limits = {name: getattr(BUILT_IN, name) for name in KNOWN_KEYS} | asdict(MapLimits()) | asdict(TextLimits())
+    named = [word for word in re.findall(r"\w+", description) if word in limits]
+    return ", ".join(f"`{name}` {limits[name]:g}" for name in named)

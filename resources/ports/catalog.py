@@ -27,6 +27,49 @@ class MapLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class TextLimits:
+    """What counts as too much for the checks of the pages' texts; shares, from 0 to 1."""
+
+    max_without_text: float = 0.5  # of the live pages
+    max_unreadable: float = 0.001  # of the characters of new texts: U+FFFD, which stands for bytes without a meaning
+    max_text_lost: float = 0.5  # of the characters of the pages that lived before
+    max_flag_growth: float = 0.1  # of the live pages: more of them with some flag than before
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if not 0 <= getattr(self, limit.name) <= 1:
+                raise ValueError(f"{limit.name} must be in 0..1, got {getattr(self, limit.name)}")
+
+
+# The asset checks whose severity a site can set: all there are.
+CHECKS = (
+    "answers_in_time",
+    "answers_not_slower",
+    "budget_holds_target",
+    "dead_share_within_limit",
+    "digests_verify",
+    "errors_within_share",
+    "every_url_has_one_outcome",
+    "flags_kept",
+    "no_dangling_revisits",
+    "no_new_dead_links",
+    "nothing_starves",
+    "orphans_within_limit",
+    "pages_kept",
+    "pages_parsed",
+    "reachable",
+    "replay_gives_the_live_set",
+    "robots_within_share",
+    "seeds_usable",
+    "sinks_are_up_to_date",
+    "texts_found",
+    "texts_kept",
+    "texts_readable",
+    "vanished_within_share",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class SiteSettings:
     """All that can be set for a site. A site that nobody listed has the defaults and no seeds."""
 
@@ -63,6 +106,8 @@ class SiteSettings:
     page_weights: tuple[tuple[str, float], ...] = ()  # URL or RE2 pattern, importance; the first that fits counts
     weights_file: str = ""  # more page weights, a line each; already among page_weights
     map_limits: tuple[tuple[str, float], ...] = ()  # those of MapLimits that are not as they are by default
+    text_limits: tuple[tuple[str, float], ...] = ()  # those of TextLimits that are not
+    check_severity: tuple[tuple[str, Literal["warn", "error"]], ...] = ()  # of asset checks, where it is another
 
     def __post_init__(self) -> None:
         if not 0 <= self.max_depth <= MAX_DEPTH_LIMIT:

@@ -10,6 +10,7 @@ from assets.schemas import TABLES
 from assets.table_metadata import COLUMN_SCHEMA, TABLE_NAME, columns_of, meaning, tables_of
 from pipelines.build import build
 from pipelines.deployments import deploy, settings_from
+from resources.ports.catalog import CHECKS
 
 DEFINITIONS = build(
     deploy(settings_from({"ISOBATH_STORE": "/nowhere", "ISOBATH_SITES": "/nowhere.yaml", "ISOBATH_CHUNKS": "2000"}))
@@ -47,6 +48,11 @@ def test_an_asset_says_what_a_row_is_who_reads_it_and_whose_it_is(key: dg.AssetK
 
 def test_every_table_is_some_assets() -> None:
     assert {table for spec in SPECS.values() for table in tables_of(spec.metadata)} == set(TABLES)
+
+
+def test_a_site_can_set_the_severity_of_every_check() -> None:
+    graph = DEFINITIONS.resolve_asset_graph()
+    assert {key.name for key in graph.asset_check_keys} == set(CHECKS)
 
 
 def test_every_check_job_schedule_and_sensor_says_what_it_is_for() -> None:

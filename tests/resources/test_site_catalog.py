@@ -133,6 +133,27 @@ def test_an_unknown_key_comes_with_a_guess(tmp_path: Path) -> None:
             "site 'a': batch_max_s is nan; batch_max_s must be a number of seconds, more than 0",
         ),
         (
+            "sites: {a: {text_limits: {max_text_lost: 2}}}",
+            (
+                "site 'a': text_limits[max_text_lost] is 2; text_limits must be shares from 0 to 1 by name: "
+                "max_without_text, max_unreadable, max_text_lost, max_flag_growth"
+            ),
+        ),
+        (
+            "sites: {a: {check_severity: {pages_kept: fatal}}}",
+            (
+                "site 'a': check_severity[pages_kept] is 'fatal'; check_severity must be warn or error by the name of "
+                "an asset check, as {no_new_dead_links: error}"
+            ),
+        ),
+        (
+            "sites: {a: {check_severity: {page_kept: warn}}}",
+            (
+                "site 'a': check_severity[page_kept][[key]] is 'page_kept' (no such check); check_severity must be "
+                "warn or error by the name of an asset check, as {no_new_dead_links: error}"
+            ),
+        ),
+        (
             "sites: {a: {min_delay_s: 40}}",
             (
                 "site 'a': need 0 <= min_delay_s <= max_delay_s, got 40.0, 30.0; change one of them (settings "

@@ -9,12 +9,13 @@ import pyarrow as pa
 import pytest
 
 from assets import names
-from assets.extract.checks import texts_found, texts_kept, texts_readable
+from assets.extract.checks import flags_kept, texts_found, texts_kept, texts_readable
 from assets.extract.pages import PagesResult, pages_of_site
 from assets.schemas import FETCHES, PAGE_STATE, PAGES
 from assets.warc.digest import payload_digest
 from assets.warc.records import capture_members
 from resources.ports import WorkFailure
+from resources.ports.catalog import TextLimits
 from resources.ports.workers import WorkFailureReason
 from tests.support.answers import NOON, answer
 from tests.support.memory import MemoryObjects, MemoryTables
@@ -248,7 +249,7 @@ def test_a_site_that_was_never_fetched_has_no_pages(site: Crawled) -> None:
 
 @pytest.mark.parametrize(("live", "empty", "passed"), [(0, 0, True), (10, 5, True), (10, 6, False), (1, 1, False)])
 def test_the_check_fails_when_most_pages_have_no_text(live: int, empty: int, passed: bool) -> None:
-    assert texts_found(live, empty).passed is passed
+    assert texts_found(live, empty, TextLimits()).passed is passed
 
 
 def test_a_new_extractor_says_what_it_changed_and_asks_nobody(site: Crawled) -> None:
@@ -286,11 +287,20 @@ def test_checks_see_unreadable_and_vanished_texts(site: Crawled) -> None:
     for path in ("/a", "/b"):
         site.fetch(path, html(f"{LONG} {path}"))
     first = site.extract()
-    assert texts_readable(first.new_characters, first.replacement_characters).passed
-    assert texts_kept(first.pages_before, first.characters_before, first.characters_of_those).passed
+    limits = TextLimits()
+    assert texts_readable(first.new_characters, first.replacement_characters, limits).passed
+    assert texts_kept(first.pages_before, first.characters_before, first.characters_of_those, limits).passed
+    assert flags_kept(first.flags_before, first.flags, limits).passed
     for path in ("/a", "/b"):
         site.fetch(path, html("Sorry, \ufffd"), day=1)
     later = site.extract()
     assert later.pages_before == 2
-    assert not texts_readable(later.new_characters, later.replacement_characters).passed
-    assert not texts_kept(later.pages_before, later.characters_before, later.characters_of_those).passed
+    assert not texts_readable(later.new_characters, later.replacement_characters, limits).passed
+    assert not texts_kept(later.pages_before, later.characters_before, later.characters_of_those, limits).passed
+    flags = flags_kept(later.flags_before, later.flags, limits)
+    assert flags.description == "too_short on 100.0% after 0.0%: look at flag_evidence of these pages."
+    assert not flags.passed
+    patient = TextLimits(max_unreadable=1, max_text_lost=1, max_flag_growth=1)
+    assert texts_readable(later.new_characters, later.replacement_characters, patient).passed
+    assert texts_kept(later.pages_before, later.characters_before, later.characters_of_those, patient).passed
+    assert flags_kept(later.flags_before, later.flags, patient).passed
