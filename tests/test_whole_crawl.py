@@ -158,3 +158,18 @@ def test_another_spelling_of_an_address_is_asked_when_the_first_is_gone(rig: Rig
         "/guide/77": "fetched",
         "/guide/78": "gone",
     }
+
+
+@in_a_folder
+def test_what_a_site_shows_where_there_is_no_page_is_no_page(rig: Rig) -> None:
+    sorry = Page("<title>Oh no</title><p>Sorry, there is nothing of that name here. Go back to where you came from.")
+    with LoopbackSite({"/": '<p>Two pages.<a href="/p1">one</a><a href="/p2">two</a>', "/p1": sorry}) as site:
+        site.otherwise = sorry
+        crawl(rig, site)
+        (probe,) = rig.rows(names.T_FETCHES, site.host, purpose="probe")
+    assert (probe["outcome"], probe["layer"], probe["status"]) == ("fetched", "seeds", 200)
+    flags = {row["url_key"].removeprefix(site.url("")): row["flags"] for row in rig.rows(names.T_PAGE_STATE, site.host)}
+    assert [path for path, found in flags.items() if "soft_404" in found] == ["/p1", "/p2"]
+    assert {row["url_key"] for row in rig.rows(names.T_FEED_STATE, site.host)} <= {site.url("/")}
+    found = rig.rows(names.T_FINDINGS, site.host, finding="soft_404")
+    assert sorted(row["url"] for row in found) == [site.url("/p1"), site.url("/p2")]

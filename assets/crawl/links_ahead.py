@@ -32,6 +32,7 @@ def stored_page(row: Mapping[str, Any], member: bytes) -> StoredPage:
         requested_at=row["requested_at"],
         content_type=row["content_type"],
         robots_tag=row["robots_tag"],
+        link_header=row["link_header"],
     )
 
 

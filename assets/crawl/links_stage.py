@@ -31,6 +31,7 @@ _CAPTURE_COLUMNS: Final = (
     "url",
     "content_type",
     "robots_tag",
+    "link_header",
     "body_warc_file",
     "body_warc_offset",
     "body_warc_bytes",

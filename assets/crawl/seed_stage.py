@@ -3,6 +3,7 @@
 The capture of a seed belongs to the crawl (layer ``seeds``): depth 0 does not ask for it again.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -26,6 +27,7 @@ from assets.url.key import url_key
 
 NO_USABLE_SEED: Final = "no_usable_seed"
 SEEDS_USABLE: Final = "seeds_usable"
+MADE_UP: Final = "/no-such-page-"  # begins the path that no site has
 
 
 async def seed_check(crawl: SiteCrawl, groups: Sequence[SeedGroup]) -> StageResult:
@@ -39,6 +41,7 @@ async def seed_check(crawl: SiteCrawl, groups: Sequence[SeedGroup]) -> StageResu
         tally = SitemapTally()
         if any(row["usable"] for row in rows) and crawl.settings.max_depth > 0:
             tally = await read_sitemaps(crawl, fetch, sitemaps_of_seeds(rows))
+            await fetch.run(_probes(crawl, rows))
         table = pa.Table.from_pylist(
             [{"site": crawl.site, "crawl_id": crawl.crawl_id, **row} for row in rows], schema=SEEDS
         )
@@ -82,6 +85,25 @@ def _seed_item(crawl: SiteCrawl, url: str) -> FetchItem:
         origin_key=key,
         validators=crawl.validators(key, url),
     )
+
+
+def _probes(crawl: SiteCrawl, rows: Sequence[dict[str, Any]]) -> list[FetchItem]:
+    """Ask each host of a usable seed for an address that nobody made: what it shows where there is no page."""
+    hosts = dict.fromkeys(host_key(row["final_url"]) for row in rows if row["usable"])
+    name = hashlib.sha256(f"{crawl.site} {crawl.crawl_id}".encode()).hexdigest()[:16]
+    urls = [f"{host}{MADE_UP}{name}" for host in hosts]
+    return [
+        FetchItem(
+            site=crawl.site,
+            layer=names.SEED_LAYER,
+            purpose=Purpose.PROBE,
+            url=url,
+            url_key=url,
+            host_key=host_key(url),
+            origin_key=url,
+        )
+        for url in urls
+    ]
 
 
 async def _ask_seeds(

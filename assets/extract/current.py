@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from assets.markup.charset import is_html, media_type
+from assets.url.host import host_key
 from assets.warc.records import Place
 
 # A page that once lived is gone only when it was gone twice, so far apart. A deployment takes minutes, not a day.
@@ -16,16 +17,18 @@ GONE_SPAN_MIN: Final = timedelta(hours=24)
 # Columns of ``fetches`` that are read.
 COLUMNS: Final = [
     *("crawl_id", "purpose", "url", "url_key", "hop", "attempt", "outcome", "requested_at", "content_type"),
-    *("payload_digest", "robots_tag", "body_warc_file", "body_warc_offset", "body_warc_bytes"),
+    *("payload_digest", "robots_tag", "link_header", "body_warc_file", "body_warc_offset", "body_warc_bytes"),
 ]
 
 _ALIVE: Final = frozenset({"fetched", "not_modified", "truncated", "too_large"})
+# To a made-up address; errors say nothing of what the host shows there.
+_PROBE_ANSWERS: Final = frozenset({"fetched", "gone", "redirected", "wrong_type"})
 # Nobody asked the page itself, so that the row says nothing of it.
 _NOT_ASKED: Final = frozenset({"robots_denied", "out_of_scope", "private_address"})
 
 
-# Payload digest, Content-Type, X-Robots-Tag: captures with equal ones read the same.
-Answer = tuple[str, str | None, str | None]
+# Payload digest, Content-Type, X-Robots-Tag, Link: captures with equal ones read the same.
+Answer = tuple[str, str | None, str | None, str | None]
 
 
 class PageStatus(StrEnum):
@@ -47,12 +50,13 @@ class Capture:
     payload_digest: str
     content_type: str | None
     robots_tag: str | None
+    link_header: str | None
     place: Place
 
     @property
     def answer(self) -> Answer:
         """What decides how it is read."""
-        return self.payload_digest, self.content_type, self.robots_tag
+        return self.payload_digest, self.content_type, self.robots_tag, self.link_header
 
     @property
     def may_be_page(self) -> bool:
@@ -89,6 +93,13 @@ def current_pages(fetches: Iterable[Mapping[str, Any]]) -> list[CurrentPage]:
             histories.setdefault(row["url_key"], []).append(row)
     pages = (_judge(key, histories[key]) for key in sorted(histories))
     return [page for page in pages if page is not None]
+
+
+def probes_of(fetches: Iterable[Mapping[str, Any]]) -> list[Capture]:
+    """Give the last answer of each host to a made-up address, if that was a page, with status 200 or with 404."""
+    answers = (row for row in fetches if row["purpose"] == "probe" and row["outcome"] in _PROBE_ANSWERS)
+    last = {host_key(row["url"]): row for row in sorted(answers, key=lambda row: row["requested_at"])}
+    return _captures([row for row in last.values() if row["outcome"] in ("fetched", "gone")])
 
 
 def _judge(url_key: str, history: list[Mapping[str, Any]]) -> CurrentPage | None:
@@ -151,10 +162,11 @@ def _captures(alive: list[Mapping[str, Any]]) -> list[Capture]:
             continue
         place = Place(row["body_warc_file"], row["body_warc_offset"], row["body_warc_bytes"])
         stored = first.setdefault(place, row)
-        robots_tag = row["robots_tag"]
-        if robots_tag is None and row["outcome"] == "not_modified":
+        robots_tag, link_header = row["robots_tag"], row["link_header"]
+        if row["outcome"] == "not_modified":
             # A 304 need not repeat the headers of the copy that it confirms.
-            robots_tag = stored["robots_tag"]
+            robots_tag = stored["robots_tag"] if robots_tag is None else robots_tag
+            link_header = stored["link_header"] if link_header is None else link_header
         captures.append(
             Capture(
                 crawl_id=row["crawl_id"],
@@ -163,6 +175,7 @@ def _captures(alive: list[Mapping[str, Any]]) -> list[Capture]:
                 payload_digest=row["payload_digest"] or "",
                 content_type=row["content_type"],
                 robots_tag=robots_tag,
+                link_header=link_header,
                 place=place,
             )
         )

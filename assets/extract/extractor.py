@@ -11,12 +11,12 @@ from assets.extract.titles import Title, page_title, path_title
 from assets.markup.charset import Text, decode_text, is_html
 from assets.markup.decoding import decode_body
 from assets.markup.fingerprint import FINGERPRINT_VERSION, bands, shingles, simhash, text_digest, token_count
-from assets.markup.head import declared_canonical, html_language, robots_directives
+from assets.markup.head import alternates, declared_canonicals, html_language, robots_directives
 from assets.markup.tree import base_url, parse_plain
 from assets.url.parse import parse
 
 # Raise its first number with every change that gives other rows: pages done by an older one are done again.
-EXTRACTOR_VERSION: Final = f"2.{FINGERPRINT_VERSION}"
+EXTRACTOR_VERSION: Final = f"3.{FINGERPRINT_VERSION}"
 DECODED_BYTES_MAX: Final = 32 * 1024 * 1024
 NOT_HTML: Final = "not_html"
 EMPTY_PAGE: Final = "empty_page"
@@ -31,6 +31,7 @@ class ExtractDocument:
     content_encoding: str | None
     content_type: str | None
     robots_tag: str | None  # X-Robots-Tag values, comma-joined
+    link_header: str | None = None  # Link values, comma-joined
     max_bytes: int = DECODED_BYTES_MAX  # of the body without its content-encoding
 
 
@@ -53,7 +54,8 @@ def extract(document: ExtractDocument) -> dict[str, object]:
     facts = read_metadata(tree, meta)
     title = page_title(tree, meta, url)
     language = html_language(tree)
-    canonical = declared_canonical(tree, base)
+    canonicals = declared_canonicals(tree, base, url, document.link_header)
+    languages = alternates(tree, base, url, document.link_header)
     robots = robots_directives(tree, document.robots_tag)
     main = main_text(tree, text.text, url)
     shell = needs_script(tree, main.text)
@@ -70,7 +72,9 @@ def extract(document: ExtractDocument) -> dict[str, object]:
         "schema_types": list(facts.schema_types),
         "charset": text.charset,
         "charset_source": text.source,
-        "declared_canonical": canonical,
+        "declared_canonical": canonicals[0] if canonicals else "",
+        "other_canonicals": canonicals[1:],
+        "alternates": [{"language": language, "url": named} for language, named in languages],
         **_text_columns(main, shell=shell, robots=robots),
     }
 
@@ -91,6 +95,8 @@ def no_text(url: str, reason: str, *, robots: tuple[str, ...] = (), text: Text |
         "charset": text.charset if text else "",
         "charset_source": text.source if text else "",
         "declared_canonical": "",
+        "other_canonicals": [],
+        "alternates": [],
         **_text_columns(MainText("", "", ""), shell="", robots=robots),
     }
 

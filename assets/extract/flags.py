@@ -26,6 +26,7 @@ class Flag(StrEnum):
     EMPTY = "empty"  # no text at all
     TOO_SHORT = "too_short"  # some text, under 200 characters
     BOILERPLATE_ONLY = "boilerplate_only"  # nothing but navigation, headers, footers and forms
+    SOFT_404 = "soft_404"  # what the site says where there is no page
     NOINDEX = "noindex"  # the page asks not to be indexed
 
 

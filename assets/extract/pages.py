@@ -4,16 +4,17 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from assets import names
 from assets.extract.canonical import canonical_verdict
-from assets.extract.current import COLUMNS, CurrentPage, PageStatus, current_pages
+from assets.extract.current import COLUMNS, Capture, CurrentPage, PageStatus, current_pages, probes_of
 from assets.extract.extractor import EXTRACTOR_VERSION, ExtractDocument, extract, no_text
 from assets.extract.reextraction import Reextraction, read_former
+from assets.extract.soft_404 import ErrorPages
 from assets.extract.titles import path_title
 from assets.extract.versions import (
     NO_VERSION,
@@ -24,6 +25,7 @@ from assets.extract.versions import (
     is_no_page,
     likeness,
     no_page,
+    state_row,
     version_of,
 )
 from assets.schemas import PAGE_STATE, PAGES
@@ -34,7 +36,7 @@ from resources.ports import DocumentWorkers, ObjectStore, TableStore, WorkFailur
 ROWS_PER_COMMIT: Final = 500
 _NARROW: Final = [
     *("crawl_id", "url_key", "extractor_version", "payload_digest", "text_digest", "simhash", "features"),
-    *("bands", "fingerprint_version", "characters", "language", "declared_canonical", "flags"),
+    *("bands", "fingerprint_version", "characters", "language", "declared_canonical", "canonical_verdict", "flags"),
 ]
 
 
@@ -69,6 +71,7 @@ class _Work:
     reasons: Counter[str] = field(default_factory=Counter)
     rows: list[dict[str, Any]] = field(default_factory=list)  # not yet appended
     again: Reextraction = field(default_factory=Reextraction)
+    error_pages: ErrorPages = field(default_factory=ErrorPages)
 
     def add(self, page: CurrentPage, found: Mapping[str, object]) -> None:
         """Take in what the extractor found for a page."""
@@ -76,6 +79,7 @@ class _Work:
             self.versions[page.url_key] = no_page(page)
             return
         row = _row(self.site, page, found, self.rules)
+        row |= self.error_pages.flagged(row)
         self.rows.append(row)
         self.again.compare(row)
         self.counts["new_characters"] += row["characters"]
@@ -110,7 +114,8 @@ def pages_of_site(
         key_rules: those of the site, for the keys of declared canonicals.
         full_refresh: extract everything again, though this extractor has done it.
     """
-    fetches = tables.read(names.T_FETCHES, sites=[site], columns=COLUMNS, where=ds.field("purpose") == "page")
+    wanted = ds.field("purpose").isin(["page", "probe"])
+    fetches = tables.read(names.T_FETCHES, sites=[site], columns=COLUMNS, where=wanted)
     pages = current_pages(fetches.to_pylist())
     before = {row["url_key"]: row for row in tables.read(names.T_PAGE_STATE, sites=[site]).to_pylist()}
     work = _Work(site, tables, objects, workers, key_rules)
@@ -125,11 +130,13 @@ def pages_of_site(
             todo.append(page)
     if not full_refresh:
         todo = _without_copies(work, pages, _without_appended(work, todo))
+    if todo:
+        work.error_pages = _error_pages(work, probes_of(fetches.to_pylist()))
     stale = [before[page.url_key] for page in todo if page.url_key in before]
     work.again = read_former(tables, site, stale, EXTRACTOR_VERSION)
     _extract(work, groups(todo))
     work.append()
-    state = [_state_row(site, page, work.versions[page.url_key]) for page in pages]
+    state = [state_row(site, page, work.versions[page.url_key]) for page in pages]
     tables.replace(names.T_PAGE_STATE, sites=[site], rows=pa.Table.from_pylist(state, schema=PAGE_STATE))
     return _result(work, fetches.num_rows, before, state)
 
@@ -186,7 +193,8 @@ def _read_versions(work: _Work, columns: Sequence[str], where: ds.Expression) ->
 def _extract(work: _Work, grouped: list[list[CurrentPage]]) -> None:
     """Extract the first of each group; the others get the same."""
     first = [group[0] for group in grouped]
-    results = work.workers.map(extract, _documents(work.objects, first))
+    captures = [page.capture for page in first if page.capture]
+    results = work.workers.map(extract, _documents(work.objects, captures))
     for group, found in zip(grouped, results, strict=True):
         for page in group:
             if isinstance(found, WorkFailure):
@@ -197,8 +205,15 @@ def _extract(work: _Work, grouped: list[list[CurrentPage]]) -> None:
         work.counts["copied"] += len(group) - 1
 
 
-def _documents(objects: ObjectStore, pages: Sequence[CurrentPage]) -> Iterator[ExtractDocument]:
-    captures = [page.capture for page in pages if page.capture]
+def _error_pages(work: _Work, probes: Sequence[Capture]) -> ErrorPages:
+    results = work.workers.map(extract, _documents(work.objects, probes))
+    urls = [probe.url for probe in probes]
+    return ErrorPages(
+        (url, found) for url, found in zip(urls, results, strict=True) if not isinstance(found, WorkFailure)
+    )
+
+
+def _documents(objects: ObjectStore, captures: Sequence[Capture]) -> Iterator[ExtractDocument]:
     bodies = read_bodies(objects, [capture.place for capture in captures])
     for capture, stored in zip(captures, bodies, strict=True):
         yield ExtractDocument(
@@ -207,6 +222,7 @@ def _documents(objects: ObjectStore, pages: Sequence[CurrentPage]) -> Iterator[E
             content_encoding=stored.header("Content-Encoding"),
             content_type=capture.content_type,
             robots_tag=capture.robots_tag,
+            link_header=capture.link_header,
         )
 
 
@@ -219,28 +235,15 @@ def _row(site: str, page: CurrentPage, found: Mapping[str, object], rules: KeyRu
     return {
         **found,
         **title,
-        "canonical_verdict": canonical_verdict(str(found["declared_canonical"]), capture.url, rules).value,
+        "canonical_verdict": canonical_verdict(
+            str(found["declared_canonical"]), cast(list[str], found["other_canonicals"]), capture.url, rules
+        ).value,
         "site": site,
         "crawl_id": capture.crawl_id,
         "url": capture.url,
         "url_key": page.url_key,
         "fetched_at": capture.fetched_at,
         "payload_digest": capture.payload_digest,
-    }
-
-
-def _state_row(site: str, page: CurrentPage, version: Version) -> dict[str, Any]:
-    return {
-        "site": site,
-        "url": page.url,
-        "url_key": page.url_key,
-        "status": page.status.value if version.is_page else PageStatus.NOT_A_PAGE.value,
-        **version.columns,
-        "first_seen_at": page.first_seen_at,
-        "last_asked_at": page.last_asked_at,
-        "gone_since": page.gone_since,
-        "gone_visits": page.gone_visits,
-        "forbidden_since": page.forbidden_since,
     }
 
 

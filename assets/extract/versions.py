@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from assets.extract.canonical import CanonicalVerdict
 from assets.extract.current import Answer, CurrentPage, PageStatus
 from assets.extract.extractor import EXTRACTOR_VERSION, NOT_HTML
 from assets.markup.head import web_address
@@ -46,7 +47,8 @@ NO_VERSION: Final = Version(
 
 def version_of(row: Mapping[str, Any], rules: KeyRules) -> Version:
     """Give the version that a row of ``pages`` holds."""
-    canonical = row["declared_canonical"]
+    # One that names several pages names none.
+    canonical = "" if row["canonical_verdict"] == CanonicalVerdict.CONFLICTING else row["declared_canonical"]
     return Version(
         {
             **{name: row[name] for name in VERSION_COLUMNS if name in row},
@@ -101,3 +103,19 @@ def _stored_at(page: CurrentPage) -> tuple[str, int]:
 def is_no_page(found: Mapping[str, object]) -> bool:
     """Say whether the extractor found that a capture is no page."""
     return found["reason"] == NOT_HTML
+
+
+def state_row(site: str, page: CurrentPage, version: Version) -> dict[str, Any]:
+    """Make the row of ``page_state`` of a page."""
+    return {
+        "site": site,
+        "url": page.url,
+        "url_key": page.url_key,
+        "status": page.status.value if version.is_page else PageStatus.NOT_A_PAGE.value,
+        **version.columns,
+        "first_seen_at": page.first_seen_at,
+        "last_asked_at": page.last_asked_at,
+        "gone_since": page.gone_since,
+        "gone_visits": page.gone_visits,
+        "forbidden_since": page.forbidden_since,
+    }

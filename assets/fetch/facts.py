@@ -9,6 +9,7 @@ import pyarrow as pa
 from assets.fetch.item import FetchItem
 from assets.fetch.judge import Judgement
 from assets.fetch.outcome import FetchOutcome
+from assets.markup.link_header import links_about_pages
 from assets.warc.records import Place
 from resources.ports import FetchResponse
 
@@ -48,6 +49,7 @@ def request_row(
         "last_modified": response.header("Last-Modified")
         or (item.validators.last_modified if not_modified and item.validators else None),
         "robots_tag": ", ".join(tags) or None,
+        "link_header": links_about_pages(value for name, value in response.headers if name.lower() == "link"),
         "retry_at": retry_at,
         "body_bytes": item.validators.body_bytes if not_modified and item.validators else len(response.body),
         "payload_digest": digest,

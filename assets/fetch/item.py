@@ -13,6 +13,7 @@ class Purpose(StrEnum):
     PAGE = "page"
     ROBOTS = "robots"
     SITEMAP = "sitemap"
+    PROBE = "probe"  # an address that nobody made: what the site shows where there is no page
 
 
 MAX_HOPS: Final = {Purpose.PAGE: 10, Purpose.SITEMAP: 10, Purpose.ROBOTS: 5}

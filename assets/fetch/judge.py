@@ -69,7 +69,8 @@ def judge(item: FetchItem, response: FetchResponse, around: Surroundings, *, now
         now: for dates in Retry-After.
         refusals: 429 and 503 answers of this host in a row, this one included.
     """
-    outcome = outcome_of(response, any_type=item.purpose is not Purpose.PAGE, conditional=item.validators is not None)
+    any_type = item.purpose in (Purpose.ROBOTS, Purpose.SITEMAP)
+    outcome = outcome_of(response, any_type=any_type, conditional=item.validators is not None)
     reason = outcome_detail(response)
     if response.status in (429, 503):
         return _refused(item, response, outcome, reason, now=now, refusals=refusals)
@@ -120,6 +121,8 @@ def _redirected(item: FetchItem, response: FetchResponse, around: Surroundings) 
     target = resolve(location, item.url)
     if target is None:
         return Judgement(FetchOutcome.REDIRECTED, f"Location does not parse: {location[:200]!r}")
+    if item.purpose is Purpose.PROBE:
+        return Judgement(FetchOutcome.REDIRECTED, redirect_url=target)
     return _led_on(item, response, target, around)
 
 

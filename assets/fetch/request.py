@@ -16,7 +16,7 @@ def request_of(item: FetchItem, settings: SiteSettings, user_agent: str) -> Fetc
     """Write the request for an item."""
     headers = {
         "User-Agent": user_agent,
-        "Accept": _ACCEPT if item.purpose is Purpose.PAGE else "*/*",
+        "Accept": _ACCEPT if item.purpose in (Purpose.PAGE, Purpose.PROBE) else "*/*",
         "Accept-Encoding": "gzip, deflate",
         "Connection": "keep-alive",
     }

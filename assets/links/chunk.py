@@ -28,6 +28,7 @@ class StoredPage:
     requested_at: datetime
     content_type: str | None
     robots_tag: str | None
+    link_header: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ def _page_links(chunk: LinkChunk, page: StoredPage) -> PageLinks:
             content_encoding=stored.header("Content-Encoding"),
             content_type=page.content_type,
             robots_tag=page.robots_tag,
+            link_header=page.link_header,
             refresh=stored.header("Refresh"),
             key_rules=chunk.key_rules,
             max_bytes=chunk.max_bytes,

@@ -13,7 +13,7 @@ from assets.markup.charset import Text, decode_text, is_html
 from assets.markup.decoding import decode_body
 from assets.markup.fingerprint import token_count
 from assets.markup.head import (
-    declared_canonical,
+    declared_canonicals,
     folded,
     header_refresh,
     html_language,
@@ -22,6 +22,7 @@ from assets.markup.head import (
     title_text,
     web_address,
 )
+from assets.markup.link_header import header_links
 from assets.markup.tree import base_url, parse_plain
 from assets.url.key import KeyRules
 from assets.url.parse import parse
@@ -53,6 +54,7 @@ class LinkDocument:
     content_encoding: str | None
     content_type: str | None
     robots_tag: str | None  # X-Robots-Tag values, comma-joined
+    link_header: str | None  # Link values, comma-joined
     refresh: str | None  # the Refresh header
     key_rules: KeyRules
     max_bytes: int  # of the body without its content-encoding
@@ -104,6 +106,8 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
     found = _walk(tree, targets, base_is_page=base == page_url)
     refresh = header_refresh(document.refresh, page_url) or refresh_target(found, base)
     found.hyperlinks += _refresh_link(refresh, targets)
+    found.hyperlinks += _header_hyperlinks(document)
+    canonicals = declared_canonicals(found, base, page_url, document.link_header)
     return PageLinks(
         reason=reason,
         charset=text.charset,
@@ -111,7 +115,7 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
         robots_meta=",".join(robots_directives(found, document.robots_tag)),
         title=title_text(found),
         language=html_language(tree),
-        declared_canonical=declared_canonical(found, base),
+        declared_canonical=canonicals[0] if canonicals else "",
         words=_words(tree, found),
         hyperlinks=found.hyperlinks,
         resources=_resources(found.resources, base),
@@ -122,6 +126,20 @@ def _page_links(tree: etree._Element, reason: str, text: Text, document: LinkDoc
 def _refresh_link(refresh: tuple[int, str | None] | None, targets: Targets) -> list[Hyperlink]:
     target = targets[refresh[1]] if refresh is not None and refresh[1] is not None else None
     return [] if target is None else [(*target, "refresh", "", "")]
+
+
+def _header_hyperlinks(document: LinkDocument) -> list[Hyperlink]:
+    """Give the pages that the Link header names; its addresses are relative to the page, whatever its base."""
+    page_url = parse(document.url) or document.url
+    targets = Targets(page_url, page_url, document.key_rules)
+    links = [(link, targets[link.href]) for link in header_links(document.link_header)]
+    return [
+        (*target, kind, "", " ".join(link.rel))
+        for link, target in links
+        if target is not None
+        for kind in _LINK_KINDS
+        if kind in link.rel
+    ]
 
 
 @dataclass(slots=True)

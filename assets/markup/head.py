@@ -5,6 +5,7 @@ from typing import Final
 
 from lxml import etree
 
+from assets.markup.link_header import header_links
 from assets.markup.tree import Elements
 from assets.url.parse import resolve
 
@@ -45,13 +46,38 @@ def html_language(tree: etree._Element) -> str:
     return tag if _LANGUAGE.fullmatch(tag) and len(tag) <= 35 else ""
 
 
-def declared_canonical(tree: Elements, base: str) -> str:
-    """Give the address that the first ``rel=canonical`` names, absolute; empty when none does."""
-    for element in tree.iter("link"):
-        href = element.get("href")
-        if href and "canonical" in (element.get("rel") or "").lower().split():
-            return web_address(href, base) or ""
-    return ""
+def declared_canonicals(tree: Elements, base: str, page_url: str, link_header: str | None) -> list[str]:
+    """Give the addresses that ``rel=canonical`` names, absolute, each once: those of the page, then of its header.
+
+    Args:
+        base: what links of the page are relative to; those of its Link header are relative to ``page_url``.
+    """
+    named = [
+        web_address(element.get("href") or "", base)
+        for element in tree.iter("link")
+        if element.get("href") and "canonical" in (element.get("rel") or "").lower().split()
+    ]
+    named += [web_address(link.href, page_url) for link in header_links(link_header) if "canonical" in link.rel]
+    return [url for url in dict.fromkeys(named) if url]
+
+
+def alternates(tree: Elements, base: str, page_url: str, link_header: str | None) -> list[tuple[str, str]]:
+    """Give the versions of a page in other languages that it names: ``hreflang``, lower case, and absolute address.
+
+    Args:
+        base: what links of the page are relative to; those of its Link header are relative to ``page_url``.
+    """
+    named = [
+        ((element.get("hreflang") or "").strip().lower(), web_address(element.get("href") or "", base))
+        for element in tree.iter("link")
+        if element.get("href") and "alternate" in (element.get("rel") or "").lower().split()
+    ]
+    named += [
+        (link.hreflang, web_address(link.href, page_url))
+        for link in header_links(link_header)
+        if "alternate" in link.rel
+    ]
+    return [(language, url) for language, url in dict.fromkeys(named) if language and url]
 
 
 def robots_directives(tree: Elements | None, robots_tag: str | None) -> tuple[str, ...]:

@@ -140,13 +140,6 @@ def test_an_unknown_key_comes_with_a_guess(tmp_path: Path) -> None:
             ),
         ),
         (
-            "sites: {a: {check_severity: {pages_kept: fatal}}}",
-            (
-                "site 'a': check_severity[pages_kept] is 'fatal'; check_severity must be warn or error by the name of "
-                "an asset check, as {no_new_dead_links: error}"
-            ),
-        ),
-        (
             "sites: {a: {check_severity: {page_kept: warn}}}",
             (
                 "site 'a': check_severity[page_kept][[key]] is 'page_kept' (no such check); check_severity must be "

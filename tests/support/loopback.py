@@ -18,6 +18,7 @@ from http import HTTPStatus
 from types import TracebackType
 from urllib.parse import parse_qsl
 
+from assets.crawl.seed_stage import MADE_UP
 from pipelines.served import Served
 from tests.support.loopback_behaviours import Asked, behave
 from tests.support.pages import ORIGIN, Page
@@ -51,7 +52,8 @@ class LoopbackSite(Served):
     """A site to crawl, alive inside its ``with``.
 
     ``pages`` (path with query -> page) and ``robots`` may be changed at any time. ``robots`` is the text of robots.txt,
-    a status to answer with, ``"drop"`` to close without an answer, or None to look in ``pages``. In bodies and headers,
+    a status to answer with, ``"drop"`` to close without an answer, or None to look in ``pages``. ``otherwise`` is what
+    comes for a path that ``pages`` has not. In bodies and headers,
     ``@ORIGIN@`` stands for ``http://HOST:PORT``. A page with an ``ETag`` or ``Last-Modified`` header answers 304 to
     the same validator.
     """
@@ -66,6 +68,7 @@ class LoopbackSite(Served):
     ) -> None:
         self.pages: dict[str, Page | str | bytes] = dict(pages or {})
         self.robots = robots
+        self.otherwise = Page("<title>Not found</title><p>There is no such page.", HTTPStatus.NOT_FOUND)
         self.closing = threading.Event()
         self._lock = threading.Lock()
         self._requests: list[SeenRequest] = []
@@ -93,9 +96,9 @@ class LoopbackSite(Served):
         with self._lock:
             return list(self._requests)
 
-    def paths_seen(self) -> list[str]:
-        """Give the paths asked so far, with queries, in order, repeats included."""
-        return [seen.path for seen in self.requests]
+    def paths_seen(self, since: int = 0) -> list[str]:
+        """Give the paths asked after so many requests, with queries, in order, repeats included, but no made-up one."""
+        return [seen.path for seen in self.requests[since:] if not seen.path.startswith(MADE_UP)]
 
     def note(self, seen: SeenRequest) -> None:
         """Note a request; the server's threads call this."""
@@ -112,7 +115,7 @@ class LoopbackSite(Served):
                 else Page(self.robots, content_type="text/plain")
             )
         if found is None:
-            return Page("<title>Not found</title><p>There is no such page.", HTTPStatus.NOT_FOUND)
+            return self.otherwise
         return found if isinstance(found, Page) else Page(found)
 
 

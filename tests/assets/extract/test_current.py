@@ -25,6 +25,7 @@ def fetch(outcome: str, hours: float, **facts: Any) -> dict[str, Any]:
         "content_type": "text/html",
         "payload_digest": "sha1:A" if stored else None,
         "robots_tag": None,
+        "link_header": None,
         "body_warc_file": "w" if stored else None,
         "body_warc_offset": 5 if stored else None,
         "body_warc_bytes": 9 if stored else None,
@@ -98,11 +99,12 @@ def test_gone_visits_count_from_the_last_answer_that_was_none() -> None:
 
 
 def test_a_304_confirms_the_bytes_that_came_before() -> None:
-    first = fetch("fetched", 0, robots_tag="noindex")
+    first = fetch("fetched", 0, robots_tag="noindex", link_header="</c>; rel=canonical")
     page = current_pages([fetch("not_modified", 50), first])[0]
     assert page.capture is not None
     assert (page.capture.crawl_id, page.capture.fetched_at) == ("crawl-50", START)
     assert page.capture.robots_tag == "noindex"
+    assert page.capture.link_header == "</c>; rel=canonical"
 
 
 def test_what_is_no_html_is_not_a_page() -> None:

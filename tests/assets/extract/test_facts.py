@@ -15,9 +15,11 @@ TEXT = (
 )
 
 
-def read(html: str) -> Any:
+def read(html: str, link_header: str | None = None) -> Any:
     return extract(
-        ExtractDocument("https://docs.e.test/a/p.html", html.encode(), None, "text/html; charset=utf-8", None)
+        ExtractDocument(
+            "https://docs.e.test/a/p.html", html.encode(), None, "text/html; charset=utf-8", None, link_header
+        )
     )
 
 
@@ -62,17 +64,34 @@ def test_many_languages_are_known_and_html_lang_stands_beside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("canonical", "verdict"),
+    ("canonical", "others", "verdict"),
     [
-        ("", ""),
-        ("http://docs.example.org/a/./p?utm_source=x#y", "self"),
-        ("http://docs.example.org/b", "same_host"),
-        ("http://www.example.org/a/p", "same_domain"),
-        ("http://other.test/a/p", "other_domain"),
+        ("", [], ""),
+        ("http://docs.example.org/a/./p?utm_source=x#y", [], "self"),
+        ("http://docs.example.org/a/p", ["http://docs.example.org/a/p?utm_source=x"], "self"),
+        ("http://docs.example.org/b", [], "same_host"),
+        ("http://www.example.org/a/p", [], "same_domain"),
+        ("http://other.test/a/p", [], "other_domain"),
+        ("http://docs.example.org/a/p", ["http://docs.example.org/b"], "conflicting"),
     ],
 )
-def test_a_declared_canonical_is_judged(canonical: str, verdict: str) -> None:
-    assert canonical_verdict(canonical, "http://docs.example.org/a/p", DEFAULT_RULES).value == verdict
+def test_a_declared_canonical_is_judged(canonical: str, others: list[str], verdict: str) -> None:
+    assert canonical_verdict(canonical, others, "http://docs.example.org/a/p", DEFAULT_RULES).value == verdict
+
+
+def test_canonicals_and_languages_come_from_head_and_header() -> None:
+    header = '<c>; rel=canonical, <de/>; rel="alternate"; hreflang="DE", <x>; rel=alternate'
+    row = read(
+        "<html><head><base href=/root/><link rel=canonical href=own><link rel=alternate hreflang=fr href=fr/>"
+        f"<link rel=alternate type=application/rss+xml href=feed></head><main>{TEXT}</main></html>",
+        link_header=header,
+    )
+    assert row["declared_canonical"] == "https://docs.e.test/root/own"
+    assert row["other_canonicals"] == ["https://docs.e.test/a/c"]
+    assert row["alternates"] == [
+        {"language": "fr", "url": "https://docs.e.test/root/fr/"},
+        {"language": "de", "url": "https://docs.e.test/a/de/"},
+    ]
 
 
 def test_kinds_and_the_name_of_the_site_are_what_the_page_says() -> None:

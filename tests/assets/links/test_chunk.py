@@ -22,7 +22,7 @@ def member(body: bytes, *headers: str, kind: str = "response") -> bytes:
 
 def chunk(*members: bytes, content_type: str = "text/html") -> LinkChunk:
     pages = [
-        StoredPage(stored, f"http://e.test/{place}", f"key {place}", NOON, content_type, "noarchive")
+        StoredPage(stored, f"http://e.test/{place}", f"key {place}", NOON, content_type, "noarchive", None)
         for place, stored in enumerate(members)
     ]
     return LinkChunk("e.test", "c1", "depth_2", tuple(pages), KeyRules(), 10**6)

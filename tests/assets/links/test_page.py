@@ -26,10 +26,13 @@ def read(
     content_type: str | None = "text/html; charset=utf-8",
     content_encoding: str | None = None,
     robots_tag: str | None = None,
+    link_header: str | None = None,
     refresh: str | None = None,
 ) -> Any:
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
-    document = LinkDocument(url, data, content_encoding, content_type, robots_tag, refresh, KeyRules(), 10**7)
+    document = LinkDocument(
+        url, data, content_encoding, content_type, robots_tag, link_header, refresh, KeyRules(), 10**7
+    )
     return row_of(read_links(document))
 
 
@@ -68,6 +71,18 @@ def test_base_counts_for_everything() -> None:
     assert urls(row, "refresh") == ["http://e.test/root/y.html"]
     assert row["declared_canonical"] == "http://e.test/root/can"
     assert row["resources"][0]["url"] == "http://e.test/root/i.png"
+
+
+def test_a_link_header_names_pages_relative_to_the_page_and_canonicals_after_those_of_the_head() -> None:
+    header = '<k.html>; rel="canonical", <de.html>; rel=alternate; hreflang=de, <s.css>; rel=preload'
+    row = read("<base href=/root/><p>x", link_header=header)
+    assert (urls(row, "canonical"), urls(row, "alternate")) == (
+        ["http://e.test/a/b/k.html"],
+        ["http://e.test/a/b/de.html"],
+    )
+    assert row["declared_canonical"] == "http://e.test/a/b/k.html"
+    both = read("<base href=/root/><link rel=canonical href=own>", link_header=header)
+    assert both["declared_canonical"] == "http://e.test/root/own"
 
 
 def test_a_refresh_header_is_a_link_and_goes_before_the_pages_own() -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from assets.markup.head import (
-    declared_canonical,
+    alternates,
+    declared_canonicals,
     html_language,
     parse_refresh,
     refresh_target,
@@ -76,10 +77,27 @@ def test_title_language_and_canonical_are_as_the_page_says() -> None:
     assert tree is not None
     assert title_text(tree) == "Two words"
     assert html_language(tree) == "zh-cn"
-    assert declared_canonical(tree, BASE) == "https://e.test/c"
+    header = '<d>; rel=canonical, </c>; rel="canonical"'
+    canonicals = ["https://e.test/c", "https://e.test/second", "https://e.test/page/d"]
+    assert declared_canonicals(tree, BASE, "https://e.test/page/", header) == canonicals
 
 
 def test_a_language_that_is_none_is_empty() -> None:
     tree = parse_html("<html lang='{{ lang }}'><body>x")
     assert tree is not None
     assert html_language(tree) == ""
+
+
+def test_versions_in_other_languages_are_named_by_head_and_header() -> None:
+    tree = parse_html(
+        "<link rel=alternate hreflang=FR href=fr><link rel=alternate href=x>"
+        "<link rel=alternate hreflang=x-default href=/><link rel=alternate hreflang=mail href='mailto:a@e.test'><p>x"
+    )
+    assert tree is not None
+    header = '<de>; rel="alternate"; hreflang="de", <fr>; rel=alternate; hreflang=it'
+    assert alternates(tree, BASE, "https://e.test/page/", header) == [
+        ("fr", "https://e.test/a/fr"),
+        ("x-default", "https://e.test/"),
+        ("de", "https://e.test/page/de"),
+        ("it", "https://e.test/page/fr"),
+    ]
