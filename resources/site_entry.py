@@ -101,6 +101,7 @@ class SettingsEntry(BaseModel):
     max_pages: WholeNumber = Field(BUILT_IN.max_pages, description="a whole number of pages, at least 1")
     include: list[Pattern] = Field([], description="a list of RE2 patterns such as ['/docs/']")
     exclude: list[Pattern] = Field([], description="a list of RE2 patterns such as ['/print/']")
+    document_types: list[Literal["text", "pdf"]] = Field([], description="a list of text and pdf")
     document_suffixes: list[Suffix] = Field([], description="a list of suffixes such as ['.pdf', '.js']")
     min_delay_s: float = Field(BUILT_IN.min_delay_s, ge=0, description="a number of seconds, at least 0")
     max_delay_s: float = Field(BUILT_IN.max_delay_s, ge=0, description="a number of seconds, at least min_delay_s")

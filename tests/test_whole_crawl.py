@@ -1,6 +1,7 @@
 """A whole site, crawled by the job that users run, with real requests, on both kinds of store."""
 
 from collections import Counter
+from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from assets import names
+from resources.ports import SiteSettings
 from tests.support.loopback import SMALL_SITE_DEPTHS, LoopbackSite, Page, small_site
-from tests.support.rig import Rig, failure_sentence
+from tests.support.pdf import pdf
+from tests.support.rig import DictCatalog, Rig, failure_sentence
 from tests.support.s3 import in_a_folder
 
 pytestmark = pytest.mark.slow
@@ -173,3 +176,29 @@ def test_what_a_site_shows_where_there_is_no_page_is_no_page(rig: Rig) -> None:
     assert {row["url_key"] for row in rig.rows(names.T_FEED_STATE, site.host)} <= {site.url("/")}
     found = rig.rows(names.T_FINDINGS, site.host, finding="soft_404")
     assert sorted(row["url"] for row in found) == [site.url("/p1"), site.url("/p2")]
+
+
+@in_a_folder
+def test_texts_and_pdf_files_are_pages_where_a_site_wants_them(rig: Rig) -> None:
+    paper = pdf(["High water comes twice a day in this harbour."], {"Title": "The tides"})
+    pages: dict[str, Page | str | bytes] = {
+        "/": '<p>Read these.<a href="/tides.pdf">paper</a><a href="/notes.txt">notes</a><a href="/notes">raw</a>',
+        "/tides.pdf": Page(paper, content_type="application/pdf"),
+        "/notes.txt": Page("Low water\nat noon.", content_type="text/plain; charset=utf-8"),
+        "/notes": Page("Low water\nat six.", content_type="text/plain"),
+    }
+    with LoopbackSite(pages) as site:
+        listed = SiteSettings(site.host, min_delay_s=0, allow_private_networks=True)
+        rig.catalog = DictCatalog({site.host: listed})
+        crawl(rig, site)
+        asked_before = site.paths_seen()
+        rig.catalog = DictCatalog({site.host: replace(listed, document_types=("text", "pdf"))})
+        crawl(rig, site)
+        paths = {row["url_key"].removeprefix(site.url("")): row for row in rig.rows(names.T_PAGES, site.host)}
+    assert "/tides.pdf" not in asked_before
+    outcomes = {row["crawl_id"]: row["outcome"] for row in rig.rows(names.T_FETCHES, site.host, url=site.url("/notes"))}
+    assert [outcomes[crawl_id] for crawl_id in sorted(outcomes)] == ["wrong_type", "fetched"]
+    assert paths["/tides.pdf"]["title"] == "The tides"
+    assert paths["/notes.txt"]["text"] == "Low water\nat noon."
+    fed = {row["url_key"] for row in rig.rows(names.T_FEED_STATE, site.host)}
+    assert {site.url("/tides.pdf"), site.url("/notes.txt"), site.url("/notes")} <= fed

@@ -17,7 +17,7 @@ from assets.crawl.site_crawl import SiteCrawl
 from assets.fetch.facts import decided_row, request_row
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Judgement, Surroundings
-from assets.fetch.outcome import FetchOutcome
+from assets.fetch.outcome import DOCUMENT_TYPES, PAGE_TYPES, FetchOutcome
 from assets.fetch.refresh import refresh_url
 from assets.fetch.robots import RobotsRules
 from assets.fetch.robots_answer import RobotsAnswer
@@ -77,6 +77,7 @@ class LayerFetch:
             known=known,
             validators=crawl.validators,
             retry_base_s=RETRY_BASE_FACTOR * crawl.settings.min_delay_s,
+            page_types=PAGE_TYPES | {DOCUMENT_TYPES[kind] for kind in crawl.settings.document_types},
             refresh_url=refresh_url,
         )
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
+from assets.extract.documents import DOCUMENT_READERS
 from assets.markup.charset import is_html, media_type
 from assets.url.host import host_key
 from assets.warc.records import Place
@@ -52,6 +53,7 @@ class Capture:
     robots_tag: str | None
     link_header: str | None
     place: Place
+    is_whole: bool
 
     @property
     def answer(self) -> Answer:
@@ -60,8 +62,9 @@ class Capture:
 
     @property
     def may_be_page(self) -> bool:
-        """Whether it is HTML, or has no type that says what it is."""
-        return not media_type(self.content_type) or is_html(self.content_type, b"")
+        """Whether it is HTML, has no type that says what it is, or is a whole document of a kind that is read."""
+        kind = media_type(self.content_type)
+        return not kind or is_html(self.content_type, b"") or (self.is_whole and kind in DOCUMENT_READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,7 @@ def _captures(alive: list[Mapping[str, Any]]) -> list[Capture]:
                 robots_tag=robots_tag,
                 link_header=link_header,
                 place=place,
+                is_whole=row["outcome"] in ("fetched", "not_modified"),
             )
         )
     return captures

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Final
 
+from assets.extract.documents import DOCUMENT_READERS
 from assets.extract.flags import needs_script, quality_flags
 from assets.extract.language import text_language
 from assets.extract.main_text import MainText, main_text
 from assets.extract.metadata import meta_contents, read_metadata
 from assets.extract.titles import Title, page_title, path_title
-from assets.markup.charset import Text, decode_text, is_html
+from assets.markup.charset import Text, decode_text, is_html, media_type
 from assets.markup.decoding import decode_body
 from assets.markup.fingerprint import FINGERPRINT_VERSION, bands, shingles, simhash, text_digest, token_count
 from assets.markup.head import alternates, declared_canonicals, html_language, robots_directives
@@ -42,7 +43,7 @@ def extract(document: ExtractDocument) -> dict[str, object]:
     """
     decoded = decode_body(document.body, document.content_encoding, max_bytes=document.max_bytes)
     if not is_html(document.content_type, decoded.data):
-        return no_text(document.url, NOT_HTML)
+        return _other_document(document, decoded.data, decoded.reason)
     text = decode_text(decoded.data, document.content_type)
     tree = parse_plain(text.text)
     if tree is None:
@@ -76,6 +77,28 @@ def extract(document: ExtractDocument) -> dict[str, object]:
         "other_canonicals": canonicals[1:],
         "alternates": [{"language": language, "url": named} for language, named in languages],
         **_text_columns(main, shell=shell, robots=robots),
+    }
+
+
+def _other_document(document: ExtractDocument, data: bytes, cut: str) -> dict[str, object]:
+    read = DOCUMENT_READERS.get(media_type(document.content_type))
+    if read is None:
+        return no_text(document.url, NOT_HTML)
+    found = read(data, document.content_type)
+    robots = robots_directives(None, document.robots_tag)
+    canonicals = declared_canonicals(None, document.url, document.url, document.link_header)
+    languages = alternates(None, document.url, document.url, document.link_header)
+    title = Title(found.title, "document") if found.title else Title(path_title(document.url), "path")
+    return {
+        **no_text(document.url, found.reason or cut, robots=robots, text=Text("", found.charset, found.charset_source)),
+        **_title_columns(title),
+        "author": found.author,
+        "published_on": found.published_on,
+        "modified_on": found.modified_on,
+        "declared_canonical": canonicals[0] if canonicals else "",
+        "other_canonicals": canonicals[1:],
+        "alternates": [{"language": language, "url": named} for language, named in languages],
+        **_text_columns(MainText(found.text, found.text, ""), shell="", robots=robots),
     }
 
 

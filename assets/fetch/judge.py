@@ -28,6 +28,7 @@ class Surroundings:
     known: Container[str]  # url_keys that this crawl has already decided about; of sitemaps the addresses
     validators: Callable[[str, str], Validators | None]  # url_key and url -> stored copy
     retry_base_s: float  # wait before the first retry; doubled for the second
+    page_types: frozenset[str]  # media types of pages
     refresh_url: Callable[[FetchResponse], str | None]  # where a page sends its visitors before they could read it
 
 
@@ -69,8 +70,8 @@ def judge(item: FetchItem, response: FetchResponse, around: Surroundings, *, now
         now: for dates in Retry-After.
         refusals: 429 and 503 answers of this host in a row, this one included.
     """
-    any_type = item.purpose in (Purpose.ROBOTS, Purpose.SITEMAP)
-    outcome = outcome_of(response, any_type=any_type, conditional=item.validators is not None)
+    types = None if item.purpose in (Purpose.ROBOTS, Purpose.SITEMAP) else around.page_types
+    outcome = outcome_of(response, types=types, conditional=item.validators is not None)
     reason = outcome_detail(response)
     if response.status in (429, 503):
         return _refused(item, response, outcome, reason, now=now, refusals=refusals)

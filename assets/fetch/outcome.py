@@ -45,7 +45,8 @@ ERRORS: Final = frozenset(
 )
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+PAGE_TYPES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
+DOCUMENT_TYPES: Final = {"text": "text/plain", "pdf": "application/pdf"}  # of documents that a site may count as pages
 _FAILURES: Final = {
     FetchFailure.TIMEOUT: FetchOutcome.TIMEOUT,
     FetchFailure.NETWORK_ERROR: FetchOutcome.NETWORK_ERROR,
@@ -55,12 +56,14 @@ _FAILURES: Final = {
 }
 
 
-def outcome_of(response: FetchResponse, *, any_type: bool = False, conditional: bool = False) -> FetchOutcome:
+def outcome_of(
+    response: FetchResponse, *, types: frozenset[str] | None = PAGE_TYPES, conditional: bool = False
+) -> FetchOutcome:
     """Name what an answer means.
 
     Args:
         response: the answer.
-        any_type: whether every media type will do (robots.txt, sitemaps), not only pages.
+        types: media types that will do; None: every one (robots.txt, sitemaps).
         conditional: whether validators were sent; a 304 that nobody asked for is an error of the server.
     """
     if response.failure is not None:
@@ -81,7 +84,7 @@ def outcome_of(response: FetchResponse, *, any_type: bool = False, conditional: 
     if response.truncated is not None:
         return FetchOutcome.TRUNCATED
     media_type = (response.header("Content-Type") or "").split(";")[0].strip().lower()
-    if any_type or media_type in _PAGE_TYPES:
+    if types is None or media_type in types:
         return FetchOutcome.FETCHED
     return FetchOutcome.WRONG_TYPE
 

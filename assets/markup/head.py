@@ -46,7 +46,7 @@ def html_language(tree: etree._Element) -> str:
     return tag if _LANGUAGE.fullmatch(tag) and len(tag) <= 35 else ""
 
 
-def declared_canonicals(tree: Elements, base: str, page_url: str, link_header: str | None) -> list[str]:
+def declared_canonicals(tree: Elements | None, base: str, page_url: str, link_header: str | None) -> list[str]:
     """Give the addresses that ``rel=canonical`` names, absolute, each once: those of the page, then of its header.
 
     Args:
@@ -54,14 +54,14 @@ def declared_canonicals(tree: Elements, base: str, page_url: str, link_header: s
     """
     named = [
         web_address(element.get("href") or "", base)
-        for element in tree.iter("link")
+        for element in (tree.iter("link") if tree is not None else ())
         if element.get("href") and "canonical" in (element.get("rel") or "").lower().split()
     ]
     named += [web_address(link.href, page_url) for link in header_links(link_header) if "canonical" in link.rel]
     return [url for url in dict.fromkeys(named) if url]
 
 
-def alternates(tree: Elements, base: str, page_url: str, link_header: str | None) -> list[tuple[str, str]]:
+def alternates(tree: Elements | None, base: str, page_url: str, link_header: str | None) -> list[tuple[str, str]]:
     """Give the versions of a page in other languages that it names: ``hreflang``, lower case, and absolute address.
 
     Args:
@@ -69,7 +69,7 @@ def alternates(tree: Elements, base: str, page_url: str, link_header: str | None
     """
     named = [
         ((element.get("hreflang") or "").strip().lower(), web_address(element.get("href") or "", base))
-        for element in tree.iter("link")
+        for element in (tree.iter("link") if tree is not None else ())
         if element.get("href") and "alternate" in (element.get("rel") or "").lower().split()
     ]
     named += [

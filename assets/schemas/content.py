@@ -20,7 +20,7 @@ PAGES = pa.schema(
         column("extractor_version", pa.string(), "which rules made this row"),
         column("reason", pa.string(), "why there is no text (timeout, crash, ...); empty when all is well"),
         column("title", pa.string(), "the page's own title, without the site's name"),
-        column("title_source", pa.string(), "h1, h2, h3, og:title, title or path"),
+        column("title_source", pa.string(), "h1, h2, h3, og:title, title, document (its own facts) or path"),
         column("markdown", pa.string(), "main text as Markdown"),
         column("text", pa.string(), "main text, plain"),
         column("language", pa.string(), "html lang, else empty"),

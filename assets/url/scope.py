@@ -69,10 +69,11 @@ class Scope:
                     raise BadSettings(
                         f"site {settings.site!r}: the {name} pattern {pattern!r} is no RE2 regular expression: {error}"
                     ) from error
+        pdf = frozenset([".pdf"] if "pdf" in settings.document_types else [])
         hosts = [host_name(address) for address in (f"http://{settings.site}/", *seeds)]
         return cls(
             domains=frozenset(registrable_domain(host) for host in hosts if host),
-            document_suffixes=frozenset(suffix.lower() for suffix in settings.document_suffixes),
+            document_suffixes=frozenset(map(str.lower, settings.document_suffixes)) | pdf,
             include=settings.include,
             exclude=settings.exclude,
         )

@@ -80,6 +80,7 @@ class SiteSettings:
     max_pages: int = 10_000
     include: tuple[str, ...] = ()  # RE2; when given, a URL must match one of them somewhere
     exclude: tuple[str, ...] = ()  # RE2; a URL must match none of them
+    document_types: tuple[Literal["text", "pdf"], ...] = ()  # that are pages here, besides HTML
     document_suffixes: tuple[str, ...] = ()  # such as ".pdf": pages here, though taken for resources elsewhere
     min_delay_s: float = 1.0
     max_delay_s: float = 30.0

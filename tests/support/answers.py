@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from assets.fetch.item import FetchItem, Purpose
 from assets.fetch.judge import Surroundings
+from assets.fetch.outcome import PAGE_TYPES
 from assets.fetch.refresh import refresh_url
 from assets.url.key import DEFAULT_RULES
 from assets.url.scope import Refusal, RejectReason
@@ -60,5 +61,6 @@ def surroundings(*, known: set[str] | None = None) -> Surroundings:
         known=known or set(),
         validators=lambda key, url: None,
         retry_base_s=2.0,
+        page_types=PAGE_TYPES,
         refresh_url=refresh_url,
     )

@@ -107,9 +107,21 @@ def test_a_304_confirms_the_bytes_that_came_before() -> None:
     assert page.capture.link_header == "</c>; rel=canonical"
 
 
-def test_what_is_no_html_is_not_a_page() -> None:
-    assert current_pages([fetch("fetched", 0, content_type="application/pdf")])[0].status == "not_a_page"
-    assert current_pages([fetch("fetched", 0, content_type=None)])[0].status == "live"
+@pytest.mark.parametrize(
+    ("outcome", "content_type", "status"),
+    [
+        ("fetched", None, "live"),
+        ("fetched", "application/pdf", "live"),
+        ("truncated", "application/pdf", "not_a_page"),
+        ("truncated", "text/plain", "not_a_page"),
+        ("truncated", "text/html", "live"),
+        ("fetched", "image/png", "not_a_page"),
+    ],
+)
+def test_only_html_and_whole_documents_of_kinds_that_are_read_are_pages(
+    outcome: str, content_type: str | None, status: str
+) -> None:
+    assert current_pages([fetch(outcome, 0, content_type=content_type)])[0].status == status
 
 
 def test_robots_and_sitemaps_are_no_pages() -> None:

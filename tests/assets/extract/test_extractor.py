@@ -181,7 +181,7 @@ def test_an_edited_word_changes_the_digest_and_what_is_volatile_does_not() -> No
 
 def test_what_is_no_html_is_said_to_be_none() -> None:
     assert read(b"%PDF-1.7", content_type=None)["reason"] == "not_html"
-    assert read(b"<p>x", content_type="text/plain")["reason"] == "not_html"
+    assert read(b"<p>x", content_type="text/css")["reason"] == "not_html"
 
 
 def test_a_row_has_the_columns_of_the_table_and_no_other() -> None:
