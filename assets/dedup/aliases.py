@@ -43,7 +43,7 @@ def aliases_of_site(site: str, tables: TableStore, rules: KeyRules) -> pa.Table:
 def aliases(
     hops: Iterable[Mapping[str, Any]], state: Iterable[Mapping[str, Any]], rules: KeyRules
 ) -> dict[str, dict[str, Any]]:
-    """Find the aliases of a site by url_key; the strongest evidence of each counts.
+    """Find the aliases of a site by url_key; the strongest evidence of each counts, and none is an alias of an alias.
 
     Args:
         hops: rows of ``fetches``.
@@ -51,10 +51,19 @@ def aliases(
         rules: those of the site, for the keys of redirect targets.
     """
     live = {row["url_key"]: row for row in state if row["status"] == "live"}
-    found = _by_digest(live)
-    found |= _by_canonical(live)
-    found |= _by_redirect(hops, live, rules)
-    return found
+    found = _by_redirect(hops, live, rules)
+    for weaker in (_by_canonical(live), _by_digest(live)):
+        for key, row in weaker.items():
+            # What would close a ring contradicts stronger evidence.
+            if key not in found and _end(found, row["alias_of"]) != key:
+                found[key] = row
+    return {key: {**row, "alias_of": _end(found, row["alias_of"])} for key, row in found.items()}
+
+
+def _end(found: Mapping[str, Mapping[str, Any]], key: str) -> str:
+    while key in found:
+        key = found[key]["alias_of"]
+    return key
 
 
 def variant_form(key: str) -> str:
@@ -101,7 +110,16 @@ def _by_canonical(live: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, 
             continue
         if target["text_digest"] == row["text_digest"]:
             found[key] = _alias(key, canonical, Evidence.CANONICAL, target["url"], row["last_asked_at"])
-    return found
+    # Pages that name each other in a ring say nothing of which is the one.
+    return {key: row for key, row in found.items() if not _is_in_ring(found, key)}
+
+
+def _is_in_ring(found: Mapping[str, Mapping[str, Any]], start: str) -> bool:
+    key, seen = start, set[str]()
+    while key in found and key not in seen:
+        seen.add(key)
+        key = found[key]["alias_of"]
+    return key == start
 
 
 def _by_digest(live: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -26,6 +26,8 @@ def canonical_conflicts(evidence: Evidence) -> Rows:
             reason = f"it is dead ({target['status'] or target['outcome']})"
         elif "noindex" in target["flags"]:
             reason = "it is noindex"
+        elif target["canonical_key"] == row["url_key"]:
+            reason = "it names this page in turn"
         elif target["canonical_key"] not in ("", named):
             reason = "it names another canonical"
         else:

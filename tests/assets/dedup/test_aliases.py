@@ -68,6 +68,25 @@ def test_a_declared_canonical_is_evidence_only_with_the_same_text() -> None:
     assert found([], state) == {"http://e.test/print": ("http://e.test/page", "canonical")}
 
 
+def test_canonicals_in_a_ring_are_no_evidence() -> None:
+    names = [f"http://e.test/{name}" for name in "abc"]
+    ring = [page(name, "same", canonical=names[(n + 1) % 3]) for n, name in enumerate(names)]
+    assert found([], ring) == {}
+    outside = page("http://e.test/d", "same", canonical=names[0])
+    assert found([], [*ring, outside]) == {"http://e.test/d": (names[0], "canonical")}
+
+
+def test_weaker_evidence_never_closes_a_ring_and_no_page_is_an_alias_of_an_alias() -> None:
+    index, plain, secure = "http://e.test/a/index.html", "http://e.test/a", "https://e.test/a"
+    assert found([], [page(index, "same"), page(plain, "same", canonical=index)]) == {plain: (index, "canonical")}
+    state = [page("http://e.test/print", "same", canonical=plain), page(plain, "same"), page(secure, "same")]
+    assert found([hop("http://e.test/old", plain)], state) == {
+        "http://e.test/old": (secure, "redirect"),
+        "http://e.test/print": (secure, "canonical"),
+        plain: (secure, "digest"),
+    }
+
+
 def test_equal_text_is_evidence_only_for_variants_of_one_address() -> None:
     state = [
         page("http://e.test/a/index.html", "same"),

@@ -74,11 +74,15 @@ def test_canonicals_that_cannot_stand(crawl: Crawl) -> None:
     shown(crawl, "/fine")
     for place, target in enumerate(["gone", "old", "closed", "relay", "fine", "elsewhere"]):
         shown(crawl, f"/{place}", declared_canonical=f"{HOST}/{target}")
+    shown(crawl, "/ring/a", declared_canonical=f"{HOST}/ring/b")
+    shown(crawl, "/ring/b", declared_canonical=f"{HOST}/ring/a")
     assert crawl.findings("canonical_conflict") == [
         ("/0", "/gone", "it is dead (404)"),
         ("/1", "/old", "it redirects"),
         ("/2", "/closed", "it is noindex"),
         ("/3", "/relay", "it names another canonical"),
+        ("/ring/a", "/ring/b", "it names this page in turn"),
+        ("/ring/b", "/ring/a", "it names this page in turn"),
     ]
 
 
