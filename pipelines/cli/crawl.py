@@ -13,6 +13,7 @@ from assets.url.host import host_key, site_key_problem
 from assets.url.parse import parse
 from pipelines.build import build
 from pipelines.cli.exit_codes import FAILED, INTERRUPTED, NOTHING_DONE
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.cli.progress_view import RichProgress
 from pipelines.cli.summary import crawl_summary, print_summary
@@ -104,7 +105,7 @@ def _run(deployment: Deployment, site: str, seeds: list[str], request: CrawlRequ
         "new_crawl": request.new_crawl,
     }
     try:
-        with dg.DagsterInstance.get() as instance:
+        with open_instance() as instance:
             instance.add_dynamic_partitions(str(sites.name), [site])
             return (
                 build(deployment)

@@ -13,6 +13,7 @@ from assets.partitions import sites
 from pipelines.build import build
 from pipelines.cli.crawl import failures, site_and_seeds, was_interrupted
 from pipelines.cli.exit_codes import FAILED, INTERRUPTED
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.deployments import Deployment
 from pipelines.forget import FORGET, FORGET_SITE, forget_run_config
@@ -35,7 +36,7 @@ def forget(name_or_url: str, *, raw: bool, yes: str | None, store: str | None, a
     deployment = deployment_for(store)
     deployment.objects.check()
     errors = Console(stderr=True, soft_wrap=True)
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         is_known = _is_known(name_or_url, deployment, instance)
         site = name_or_url if is_known else site_and_seeds(name_or_url)[0]
         if not is_known and not _is_known(site, deployment, instance):

@@ -12,6 +12,7 @@ from rich.table import Table
 from pipelines.build import build
 from pipelines.cli.crawl import failures, was_interrupted
 from pipelines.cli.exit_codes import FAILED, INTERRUPTED
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.maintenance import MAINTENANCE, check_sample
 
@@ -34,7 +35,7 @@ def maintain(ops: Sequence[str], *, captures: int | None, store: str | None, as_
     deployment.objects.check()
     chosen = [*ops, *([check_sample.name] if captures is not None else [])]
     config = {} if captures is None else {"ops": {check_sample.name: {"config": {"captures": captures}}}}
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         result = (
             build(deployment)
             .resolve_job_def(MAINTENANCE)

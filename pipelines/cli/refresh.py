@@ -14,6 +14,7 @@ from assets.partitions import sites
 from pipelines.build import build
 from pipelines.cli.crawl import failures, site_and_seeds, was_interrupted
 from pipelines.cli.exit_codes import FAILED, INTERRUPTED, NOTHING_DONE
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.cli.progress_view import RichProgress
 from pipelines.jobs import REFRESH_SITES, refresh_site
@@ -35,7 +36,7 @@ def refresh(sites_or_urls: Sequence[str], *, max_pages: int | None, store: str |
         for site in wanted:
             deployment.resources["catalog"].settings(site)
         deployment.objects.check()
-        with dg.DagsterInstance.get() as instance:
+        with open_instance() as instance:
             instance.add_dynamic_partitions(str(sites.name), wanted)
             result = _run(build(deployment), instance, wanted, {} if max_pages is None else {"max_pages": max_pages})
     if was_interrupted(result):

@@ -13,6 +13,7 @@ from assets.partitions import sites
 from pipelines.build import build
 from pipelines.cli.crawl import failures, site_and_seeds, was_interrupted
 from pipelines.cli.exit_codes import FAILED, INTERRUPTED
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.jobs import map_only, reprocess
 from resources.errors import BadSettings
@@ -36,7 +37,7 @@ def reprocess_sites(sites_or_urls: Sequence[str], *, only_map: bool, store: str 
     told: dict[str, Numbers] = {}
     failed = False
     job = build(deployment).resolve_job_def((map_only if only_map else reprocess).name)
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         instance.add_dynamic_partitions(str(sites.name), wanted)
         for site in wanted:
             result = job.execute_in_process(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-import dagster as dg
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -16,6 +15,7 @@ from assets.crawl.crawl_log import CrawlState, latest_crawls
 from assets.partitions import sites
 from assets.recrawl.serving import due_counts
 from pipelines.cli.crawl import site_and_seeds
+from pipelines.cli.instance import open_instance
 from pipelines.cli.parts import deployment_for
 from pipelines.deployments import Deployment
 from resources.errors import BadSettings
@@ -50,7 +50,7 @@ def add_sites(names_or_urls: Sequence[str], *, as_json: bool) -> int:
         BadSettings: one is no site; none was added.
     """
     wanted = list(dict.fromkeys(site_and_seeds(one)[0] for one in names_or_urls))
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         known = set(instance.get_dynamic_partitions(str(sites.name)))
         instance.add_dynamic_partitions(str(sites.name), wanted)
     _say({site: "was there" if site in known else "added" for site in wanted}, as_json=as_json)
@@ -63,7 +63,7 @@ def remove_sites(names_or_urls: Sequence[str], *, as_json: bool) -> int:
     Raises:
         BadSettings: there is no such partition; none was removed.
     """
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         known = set(instance.get_dynamic_partitions(str(sites.name)))
         # Keys that were typed into the UI and are no site can be removed as well.
         wanted = list(dict.fromkeys(one if one in known else site_and_seeds(one)[0] for one in names_or_urls))
@@ -105,7 +105,7 @@ def _facts(site: str, deployment: Deployment) -> dict[str, Any]:
     crawls = deployment.tables.read(names.T_CRAWLS, sites=[site], columns=["crawl_id"])
     warcs = [one.size_bytes for one in deployment.objects.list(f"raw/site={site}/") if one.key.endswith(".warc.gz")]
     schedule = deployment.tables.read(names.T_SITE_SCHEDULE, sites=[site])
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         has_partition = instance.has_dynamic_partition(str(sites.name), site)
     return {
         **row,
@@ -139,7 +139,7 @@ def site_rows(deployment: Deployment) -> list[dict[str, Any]]:
     state = deployment.tables.read(names.T_PAGE_STATE, columns=["site", "status"])
     for site, status in zip(state.column("site").to_pylist(), state.column("status").to_pylist(), strict=True):
         pages[site][status] += 1
-    with dg.DagsterInstance.get() as instance:
+    with open_instance() as instance:
         partitions = instance.get_dynamic_partitions(str(sites.name))
     known = {*deployment.resources["catalog"].listed(), *partitions, *crawls}
     return [_row(site, crawls.get(site), pages[site]) for site in sorted(known)]

@@ -224,3 +224,14 @@ def test_a_site_is_derived_again_kept_up_and_forgotten_when_that_is_said_twice(i
     assert json.loads(isobath("sites", "forget", site.host, "--raw", "--yes", site.host, "--json").out)["raw_files"]
     assert not list(raw.rglob("*.warc.gz"))
     assert isobath("sites", "forget", site.host, "--yes", site.host).code == 2
+
+
+@pytest.mark.parametrize("home", ["/nowhere/to/be/found", "relative", ""])
+@pytest.mark.parametrize("command", [["crawl", "http://127.0.0.1:1/"], ["sites", "add", "a.example"]])
+def test_a_dagster_home_that_is_none_is_said_in_a_sentence(
+    isobath: Run, monkeypatch: pytest.MonkeyPatch, home: str, command: list[str]
+) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", home)
+    said = isobath(*command)
+    assert said.code == 2
+    assert f"DAGSTER_HOME is '{home}', which is no folder with an absolute path" in said.err
