@@ -18,13 +18,17 @@ from assets.feed.log import BatchLog, Bounds, Head, head_line, line_of
 from resources.errors import PermanentError
 from resources.ports import FeedBatch
 
-# A log is compacted when it holds more changes than live documents: what that writes is never more than was fed.
+# A log is compacted when it holds more than twice as many changes as documents live, those of its snapshot among them:
+# half of it says nothing any more, and what a snapshot writes is never more than was fed since the last one.
 CHANGES_MIN: Final = 1_000
 
 
-def is_due(head: Head | None) -> bool:
+def is_due(head: Head | None, bounds: Bounds) -> bool:
     """Say whether a log has grown so much that a snapshot is worth its bytes."""
-    return head is not None and head.changes > max(CHANGES_MIN, head.documents)
+    if head is None:
+        return False
+    held = head.changes + (head.documents if bounds.snapshot else 0)
+    return held > max(CHANGES_MIN, 2 * head.documents)
 
 
 def compact(log: BatchLog) -> int:

@@ -86,7 +86,7 @@ def index_feed_of_site(
     errors = catch_up(log, sinks, limit_s=rules.sink_limit_s)
     replayed = _read_back(log, before, bounds.last)
     now = log.bounds()
-    if not now.missing and is_due(log.head(now)):
+    if not now.missing and is_due(log.head(now), now):
         compact(log)
     return FeedResult(
         metadata={
