@@ -59,7 +59,8 @@ def flags_kept(before: Mapping[str, float], now: Mapping[str, float], limits: Te
     """
     growth = {flag: share - before.get(flag, 0.0) for flag, share in now.items()}
     grown = {flag: by for flag, by in sorted(growth.items()) if by > limits.max_flag_growth}
-    metadata = {"share_before": dict(before), "share": dict(now)}
+    worst = max(growth.values(), default=0.0)  # a number: Dagster plots it over the materializations
+    metadata = {"largest_growth": worst, "share_before": dict(before), "share": dict(now)}
     if not grown:
         return CheckResult(FLAGS, True, "No flag is on many more pages than before.", metadata)
     said = ", ".join(f"{flag} on {now[flag]:.1%} after {before.get(flag, 0.0):.1%}" for flag in grown)

@@ -222,6 +222,7 @@ def test_checks_see_unreadable_and_vanished_texts(site: Crawled) -> None:
     flags = flags_kept(later.flags_before, later.flags, limits)
     assert flags.description == "too_short on 100.0% after 0.0%: look at flag_evidence of these pages."
     assert not flags.passed
+    assert flags.metadata["largest_growth"] == 1.0
     patient = TextLimits(max_unreadable=1, max_text_lost=1, max_flag_growth=1)
     assert texts_readable(later.new_characters, later.replacement_characters, patient).passed
     assert texts_kept(later.pages_before, later.characters_before, later.characters_of_those, patient).passed
